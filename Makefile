@@ -1,0 +1,95 @@
+# Two commands do everything on a machine with Python 3.11 or later:
+#
+#     make demo      build the reference package and verify it
+#     make test      every gate, in order, stopping at the first failure
+#
+# PYTHON names the interpreter for the virtual environment; VENV the folder it lives in.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGE := build/replay-lab-1.0.0.zip
+
+PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
+	if $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' \
+	>/dev/null 2>&1; then echo $$python; break; fi; done)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test test-fast schemas clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---------------------------------------------------------------- the two commands
+
+demo: $(VENV)/.installed-runtime ## build the replay lab's package and verify it
+	@mkdir -p $(dir $(PACKAGE))
+	@echo "== build"
+	$(BIN)/repropack build --force -o $(PACKAGE)
+	@echo "== verify"
+	$(BIN)/repropack verify $(PACKAGE)
+
+test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
+	@echo "== format"
+	$(BIN)/ruff format --check .
+	@echo "== lint"
+	$(BIN)/ruff check .
+	@echo "== types"
+	$(BIN)/mypy --explicit-package-bases repropack tests examples tools
+	@echo "== import contracts"
+	$(BIN)/lint-imports --no-logo
+	@echo "== tests"
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest
+	@echo "== coverage"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+	@echo "== schemas"
+	$(BIN)/python tools/generate_schemas.py --check
+	@echo "== wheel"
+	$(BIN)/python tools/test_wheel.py
+	@echo "== every gate passed"
+
+# ---------------------------------------------------------------- while working
+
+test-fast: $(VENV)/.installed-dev ## run the tests that take no more than a few seconds each
+	$(BIN)/pytest -m "not slow"
+
+schemas: $(VENV)/.installed-dev ## write schemas/ again from the models
+	$(BIN)/python tools/generate_schemas.py
+
+clean: ## remove everything that was made here, the virtual environment included
+	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache \
+		.mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---------------------------------------------------------------- the virtual environment
+
+# An installed dev extra holds the runtime too, so it marks both as installed.
+
+$(VENV)/.installed-runtime: pyproject.toml
+	$(make-venv)
+	@echo "== install"
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml
+	$(make-venv)
+	@echo "== install with the dev extra"
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.installed-runtime
+
+# A virtual environment that is missing, moved or too old is made anew; any other is kept.
+
+define make-venv
+@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || { \
+	test -n "$(PYTHON)" || { \
+		echo "no Python 3.11 or later with venv found: install one, or name it with PYTHON=" >&2; \
+		exit 1; }; \
+	echo "== virtual environment ($(PYTHON))"; \
+	"$(PYTHON)" -m venv --clear $(VENV); }
+endef

@@ -1,0 +1,1 @@
+"""Logs and arrays in, divergence and evidence out; pure."""

@@ -1,0 +1,298 @@
+"""Compare two fingerprint logs step by step: the first divergence, and how often each part differs.
+
+The finding is decided, not guessed: a stage that differs while everything it was computed from is
+equal is an ``output`` divergence; one whose named component differs is a ``state`` divergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from repropack._format.canonical import encode_canonical
+from repropack.models.log import HeaderLine, StartLine, StepLine
+from repropack.models.results import Divergence, DivergenceKind, InputEquality, Split, StepCount
+
+STATE_PREFIX = "state:"
+_Digests = Mapping[str, str]
+_Declared = dict[str, tuple[str, ...] | None]
+
+
+@dataclass(frozen=True)
+class LogView:
+    """One side of a comparison: the lines of a log from some step on.
+
+    ``before`` is the recorded state before the first of ``steps``; ``None`` where unknown.
+    ``declared`` are the declarations in force there.
+    """
+
+    declared: Mapping[str, tuple[str, ...] | None]
+    before: _Digests | None
+    steps: Iterator[StepLine]
+
+
+@dataclass(frozen=True)
+class StepPair:
+    """The same step of both logs, and which of its stages differ."""
+
+    left: StepLine
+    right: StepLine
+    differing_stages: tuple[str, ...]
+
+
+def split(left: _Digests, right: _Digests) -> Split:
+    """Sort names into equal and differing; a name that one side lacks differs."""
+    names = sorted({*left, *right})
+    equal = tuple(name for name in names if left.get(name) == right.get(name))
+    return Split(equal=equal, differing=tuple(name for name in names if name not in equal))
+
+
+def view_from(
+    header: HeaderLine, start: StartLine, steps: Iterable[StepLine], first_step: int
+) -> LogView:
+    """View a log from ``first_step`` on, skipping what lies before.
+
+    Args:
+        header: The log's header.
+        start: The log's start line.
+        steps: Its steps, all of them.
+        first_step: Where the view begins; not before the log's own first step.
+
+    Returns:
+        The view; its state is unknown where the step before was recorded without it.
+    """
+    declared: _Declared = dict(header.stages)
+    before: _Digests | None = dict(start.state)
+    iterator = iter(steps)
+    for _ in range(first_step - header.first_step):
+        line = next(iterator, None)
+        if line is None:
+            break
+        declared.update(line.declares or ())
+        before = None if line.state is None else dict(line.state)
+    return LogView(declared, before, iterator)
+
+
+@dataclass
+class _Tally:
+    compared: int = 0
+    differing: int = 0
+    first: int | None = None
+
+    def add(self, step: int, *, differs: bool) -> None:
+        self.compared += 1
+        self.differing += differs
+        if differs and self.first is None:
+            self.first = step
+
+    def count(self, name: str) -> StepCount:
+        return StepCount(
+            name=name, compared=self.compared, differing=self.differing, first_step=self.first
+        )
+
+
+@dataclass
+class LogComparison:
+    """Walks two logs together. Consume ``pairs`` once; then the other attributes are final.
+
+    Args:
+        left: What is expected: the reference, or the recorded run.
+        right: What is held against it.
+        first_step: Where both views begin.
+
+    Attributes:
+        divergence: The first place where they differ, or ``None``.
+        last_step: The last step that both have.
+    """
+
+    left: LogView
+    right: LogView
+    first_step: int
+    divergence: Divergence | None = None
+    last_step: int = 0
+    last_equal: int = 0
+    _stages: dict[str, _Tally] = field(default_factory=dict)
+    _components: dict[str, _Tally] = field(default_factory=dict)
+
+    def pairs(self) -> Iterator[StepPair]:
+        """Every step that both logs have, in order.
+
+        Yields:
+            The pair, after it was compared.
+        """
+        self.last_step = self.last_equal = self.first_step - 1
+        before = None
+        if self.left.before is not None and self.right.before is not None:
+            before = split(self.left.before, self.right.before)
+        declared_left, declared_right = dict(self.left.declared), dict(self.right.declared)
+        while True:
+            left, right = next(self.left.steps, None), next(self.right.steps, None)
+            if left is None or right is None:
+                self._note_length(left, right, before)
+                return
+            declared_left.update(left.declares or ())
+            declared_right.update(right.declares or ())
+            after = self._split_after(left, right)
+            pair = StepPair(left, right, self._tally_stages(left, right))
+            if self.divergence is None:
+                walk = _StepWalk(left, right, declared_left, declared_right, before, after)
+                self.divergence = walk.divergence(self.last_equal)
+                if self.divergence is None and after is not None:
+                    self.last_equal = left.step
+            before = after
+            self.last_step = left.step
+            yield pair
+
+    def stage_counts(self) -> tuple[StepCount, ...]:
+        """Of each stage, in order of first execution: steps compared and differing."""
+        return tuple(tally.count(name) for name, tally in self._stages.items())
+
+    def component_counts(self) -> tuple[StepCount, ...]:
+        """Of each component, sorted: steps compared and differing, in the state after a step."""
+        return tuple(self._components[name].count(name) for name in sorted(self._components))
+
+    def _split_after(self, left: StepLine, right: StepLine) -> Split | None:
+        if left.state is None or right.state is None:
+            return None
+        after = split(dict(left.state), dict(right.state))
+        for name in (*after.equal, *after.differing):
+            tally = self._components.setdefault(name, _Tally())
+            tally.add(left.step, differs=name in after.differing)
+        return after
+
+    def _tally_stages(self, left: StepLine, right: StepLine) -> tuple[str, ...]:
+        if left.stages is None or right.stages is None:
+            return ()
+        lefts, rights = dict(left.stages), dict(right.stages)
+        for name in {**lefts, **rights}:
+            differs = lefts.get(name) != rights.get(name)
+            self._stages.setdefault(name, _Tally()).add(left.step, differs=differs)
+        return split(lefts, rights).differing
+
+    def _note_length(
+        self, left: StepLine | None, right: StepLine | None, before: Split | None
+    ) -> None:
+        longer = left or right
+        if longer is not None and self.divergence is None:
+            self.divergence = Divergence(
+                kind="length",
+                step=longer.step,
+                last_equal_step=self.last_equal,
+                missing=(f"step {longer.step}",) if left is not None else (),
+                unexpected=(f"step {longer.step}",) if right is not None else (),
+                state_before=before,
+            )
+
+
+@dataclass(frozen=True)
+class _StepWalk:
+    """Finds the first difference inside one step."""
+
+    left: StepLine
+    right: StepLine
+    declared_left: _Declared
+    declared_right: _Declared
+    before: Split | None
+    after: Split | None
+
+    def divergence(self, last_equal: int) -> Divergence | None:
+        """The divergence of this step, or ``None`` where it is equal."""
+        lefts, rights = self.left.stages or (), self.right.stages or ()
+        if self.left.stages is not None and self.right.stages is not None:
+            for position in range(max(len(lefts), len(rights))):
+                found = self._at(position, lefts, rights, last_equal)
+                if found is not None:
+                    return found
+        if self.after is not None and self.after.differing:
+            return self._found("state", last_equal)
+        if _json(self.left.metrics, self.left.printed) != _json(
+            self.right.metrics, self.right.printed
+        ):
+            return self._found("metric", last_equal)
+        if self.left.finish != self.right.finish:
+            return self._found("length", last_equal)
+        return None
+
+    def _at(
+        self,
+        position: int,
+        lefts: tuple[tuple[str, str], ...],
+        rights: tuple[tuple[str, str], ...],
+        last_equal: int,
+    ) -> Divergence | None:
+        left = lefts[position] if position < len(lefts) else None
+        right = rights[position] if position < len(rights) else None
+        stage = left[0] if left is not None else right[0] if right is not None else ""
+        same_stage = left is not None and right is not None and left[0] == right[0]
+        if not same_stage or self.declared_left.get(stage) != self.declared_right.get(stage):
+            return self._found("structure", last_equal, stage)
+        if left == right:
+            return None
+        inputs = self._inputs(stage, [name for name, _ in lefts[:position]])
+        kind: DivergenceKind = "output"
+        if any(item.equal is False for item in inputs):
+            kind = "state"
+        elif any(item.equal is None for item in inputs):
+            kind = "undetermined"
+        return self._found(kind, last_equal, stage, inputs)
+
+    def _inputs(self, stage: str, earlier: list[str]) -> tuple[InputEquality, ...]:
+        """Whether what ``stage`` was made of is equal; earlier stages are, or it were not first."""
+        names = self.declared_left.get(stage)
+        if names is None:
+            known = () if self.before is None else (*self.before.equal, *self.before.differing)
+            names = (*earlier, *(f"{STATE_PREFIX}{component}" for component in sorted(known)))
+            if self.before is None:
+                names = (*names, f"{STATE_PREFIX}*")
+        return tuple(InputEquality(name=name, equal=self._equal(name)) for name in names)
+
+    def _equal(self, name: str) -> bool | None:
+        if not name.startswith(STATE_PREFIX):
+            return True
+        if self.before is None:
+            return None
+        return name.removeprefix(STATE_PREFIX) in self.before.equal
+
+    def _found(
+        self,
+        kind: DivergenceKind,
+        last_equal: int,
+        stage: str | None = None,
+        inputs: tuple[InputEquality, ...] = (),
+    ) -> Divergence:
+        lefts, rights = dict(self.left.stages or ()), dict(self.right.stages or ())
+        return Divergence(
+            kind=kind,
+            step=self.left.step,
+            last_equal_step=last_equal,
+            stage=stage,
+            inputs=inputs,
+            stages=_in_order(lefts, rights),
+            missing=tuple(name for name in lefts if name not in rights),
+            unexpected=tuple(name for name in rights if name not in lefts),
+            metrics=split(
+                {
+                    name: _json(value, self.left.printed.get(name))
+                    for name, value in self.left.metrics.items()
+                },
+                {
+                    name: _json(value, self.right.printed.get(name))
+                    for name, value in self.right.metrics.items()
+                },
+            ),
+            state_before=self.before,
+            state_after=self.after,
+        )
+
+
+def _in_order(lefts: _Digests, rights: _Digests) -> Split:
+    both = [name for name in lefts if name in rights]
+    return Split(
+        equal=tuple(name for name in both if lefts[name] == rights[name]),
+        differing=tuple(name for name in both if lefts[name] != rights[name]),
+    )
+
+
+def _json(*values: object) -> str:
+    """Compared as stored: -0.0 is not 0.0 and 1 is not 1.0."""
+    return encode_canonical(list(values)).decode("utf-8")

@@ -1,0 +1,252 @@
+"""From the logs and kept arrays of two runs to one comparison's outcome.
+
+``build`` computes outcomes from what it just recorded, ``check`` again from what is stored: the
+same function, so a results document that says anything else than its logs is found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from repropack._compare.arrays import absolute_difference, largest, largest_ulp, ulp_distance
+from repropack._compare.logs import LogComparison, LogView, StepPair, split, view_from
+from repropack._format.state import decode_value, encode_value
+from repropack.models.log import HeaderLine, StartLine, StepLine
+from repropack.models.plan import ComparisonPlan, ExpectedDivergence, Plan, RecordPlan
+from repropack.models.results import (
+    ComparisonOutcome,
+    Divergence,
+    FinalMetric,
+    KeptDifference,
+    Largest,
+    PrintedAgreement,
+    ReferenceOutcome,
+    Results,
+)
+
+
+class RunEvidence(Protocol):
+    """What is needed of a run: its log and its kept arrays, streamed."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def header(self) -> HeaderLine: ...
+    @property
+    def start(self) -> StartLine: ...
+    def steps(self) -> Iterator[StepLine]: ...
+    def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None: ...
+
+
+def compute_results(
+    plan: Plan, reference: RunEvidence, runs: Mapping[str, RunEvidence]
+) -> Results:
+    """All findings of a package, from its logs and kept arrays alone.
+
+    Args:
+        plan: The plan.
+        reference: The reference run.
+        runs: The comparisons' runs by name, one for each row of the plan.
+
+    Returns:
+        The results document, comparisons in the plan's order.
+    """
+    return Results(
+        reference=describe_reference(reference),
+        comparisons=tuple(
+            compare_runs(reference, runs[comparison.name], comparison, plan.record)
+            for comparison in plan.comparisons
+        ),
+    )
+
+
+def describe_reference(reference: RunEvidence) -> ReferenceOutcome:
+    """How the reference ended; reads its log once."""
+    last: StepLine | None = None
+    for line in reference.steps():
+        last = line
+    if last is None:
+        return ReferenceOutcome(
+            last_step=reference.header.first_step - 1,
+            finish=None,
+            chain=reference.start.chain,
+            final_state=reference.start.state,
+            final_metrics={},
+        )
+    return ReferenceOutcome(
+        last_step=last.step,
+        finish=last.finish,
+        chain=last.chain,
+        final_state=last.state,
+        final_metrics=last.metrics,
+    )
+
+
+def compare_runs(
+    reference: RunEvidence, run: RunEvidence, comparison: ComparisonPlan, record: RecordPlan
+) -> ComparisonOutcome:
+    """Hold one run against the reference over all the steps that both have.
+
+    Args:
+        reference: The reference run.
+        run: The comparison's run; its first step may lie later than the reference's.
+        comparison: The plan's row for it, with its expectation.
+        record: Which stages are kept and which metrics are printed.
+
+    Returns:
+        The outcome; it follows from the two runs' logs and kept arrays alone.
+    """
+    first_step = run.header.first_step
+    left = view_from(reference.header, reference.start, reference.steps(), first_step)
+    right = LogView(dict(run.header.stages), dict(run.start.state), run.steps())
+    start = split(left.before or {}, right.before or {})
+    walk = LogComparison(left, right, first_step)
+    kept = [_KeptMeasure(stage, reference, run) for stage in record.keep]
+    printed = {name: [0, 0] for name in record.printed}
+    last: StepPair | None = None
+    for pair in walk.pairs():
+        for measure in kept:
+            measure.add(pair)
+        for name, counts in printed.items():
+            _count_printed(pair, name, counts)
+        last = pair
+    identical = walk.divergence is None and not start.differing
+    return ComparisonOutcome(
+        run=run.name,
+        first_step=first_step,
+        last_step=walk.last_step,
+        identical=identical,
+        config_equal=reference.header.config == run.header.config,
+        constants=split(dict(reference.header.constants), dict(run.header.constants)),
+        start=start,
+        divergence=walk.divergence,
+        stages=walk.stage_counts(),
+        components=walk.component_counts(),
+        kept=tuple(measure.result() for measure in kept),
+        printed=tuple(
+            PrintedAgreement(metric=name, compared=compared, equal=equal)
+            for name, (compared, equal) in sorted(printed.items())
+        ),
+        final_metrics=_final_metrics(last),
+        final_state=_final_state(last),
+        expected=comparison.expect,
+        held=_held(comparison.expect, walk.divergence, identical=identical),
+    )
+
+
+@dataclass
+class _KeptMeasure:
+    """Largest differences of one kept stage, read only where its fingerprints differ."""
+
+    stage: str
+    reference: RunEvidence
+    run: RunEvidence
+    _rows: tuple[_Rows, _Rows] | None = None
+    _absolute: tuple[float, int] = (0.0, 0)
+    _ulp: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        rows = (self.reference.kept_rows(self.stage), self.run.kept_rows(self.stage))
+        if rows[0] is not None and rows[1] is not None:
+            skipped = self.run.header.first_step - self.reference.header.first_step
+            self._rows = (_Rows(rows[0], self.reference, skipped), _Rows(rows[1], self.run, 0))
+
+    def add(self, pair: StepPair) -> None:
+        """Measure one step; steps whose stages were not recorded have no row."""
+        if self._rows is None or pair.left.stages is None or pair.right.stages is None:
+            return
+        left, right = self._rows[0].next(), self._rows[1].next()
+        if left is None or right is None or self.stage not in pair.differing_stages:
+            return
+        if left.dtype != right.dtype or left.shape != right.shape:
+            return
+        absolute = largest(absolute_difference(left, right))
+        if absolute is not None:
+            value = float(decode_value("largest", absolute))
+            if value > self._absolute[0]:
+                self._absolute = (value, pair.left.step)
+        distance = largest_ulp(ulp_distance(left, right)) or 0
+        if distance > self._ulp[0]:
+            self._ulp = (distance, pair.left.step)
+
+    def result(self) -> KeptDifference:
+        """The largest differences seen."""
+        absolute = encode_value("absolute", self._absolute[0])
+        return KeptDifference(
+            stage=self.stage,
+            largest_absolute=Largest(value=absolute, first_step=self._absolute[1])
+            if self._absolute[1]
+            else None,
+            largest_ulp=Largest(value=encode_value("ulp", self._ulp[0]), first_step=self._ulp[1])
+            if self._ulp[1]
+            else None,
+        )
+
+
+class _Rows:
+    """Rows of a kept stage from the first compared step on."""
+
+    def __init__(self, rows: Iterator[npt.NDArray[Any]], run: RunEvidence, skip_steps: int) -> None:
+        self._rows = rows
+        steps = run.steps()
+        for _ in range(skip_steps):
+            line = next(steps, None)
+            if line is not None and line.stages is not None:
+                next(rows, None)
+
+    def next(self) -> npt.NDArray[Any] | None:
+        return next(self._rows, None)
+
+
+def _count_printed(pair: StepPair, name: str, counts: list[int]) -> None:
+    left, right = pair.left.printed.get(name), pair.right.printed.get(name)
+    if left is not None and right is not None:
+        counts[0] += 1
+        counts[1] += left == right
+
+
+def _final_metrics(pair: StepPair | None) -> tuple[FinalMetric, ...]:
+    if pair is None:
+        return ()
+    return tuple(
+        FinalMetric(metric=name, reference=value, run=pair.right.metrics[name])
+        for name, value in sorted(pair.left.metrics.items())
+        if name in pair.right.metrics
+    )
+
+
+def _final_state(pair: StepPair | None) -> Any:
+    if pair is None or pair.left.state is None or pair.right.state is None:
+        return None
+    return split(dict(pair.left.state), dict(pair.right.state))
+
+
+def _held(
+    expected: str | ExpectedDivergence | None, divergence: Divergence | None, *, identical: bool
+) -> bool | None:
+    if expected is None:
+        return None
+    if isinstance(expected, str):
+        return identical
+    if divergence is None or divergence.step != expected.diverges_at:
+        return False
+    if expected.stage is not None and divergence.stage != expected.stage:
+        return False
+    if expected.component is None:
+        return True
+    return expected.component in _blamed_components(divergence)
+
+
+def _blamed_components(divergence: Divergence) -> Sequence[str]:
+    """Components that the diverging stage was made of and that differ."""
+    if divergence.stage is not None:
+        return [
+            item.name.removeprefix("state:")
+            for item in divergence.inputs
+            if item.name.startswith("state:") and item.equal is False
+        ]
+    return divergence.state_after.differing if divergence.state_after is not None else ()

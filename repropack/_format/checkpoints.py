@@ -1,0 +1,113 @@
+"""A stored state on disk: an npz of its arrays and a JSON companion for everything else."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from repropack._format.canonical import encode_canonical
+from repropack._format.fingerprints import fingerprint_canonical
+from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.npy import array_type
+from repropack._format.npz import read_npz, write_npz
+from repropack._format.state import EncodedState, decode_state, fingerprint_components
+from repropack.errors import IntegrityError, UnsupportedVersionError
+from repropack.models.checkpoint import ArrayRow, Checkpoint, StoredState
+
+CHECKPOINT_DIGITS = 9
+
+
+def checkpoint_name(step: int) -> str:
+    """File name of the checkpoint after ``step``, without its extension.
+
+    Example:
+        >>> checkpoint_name(40)
+        'step-000000040'
+    """
+    return f"step-{step:0{CHECKPOINT_DIGITS}d}"
+
+
+def describe_state(encoded: EncodedState) -> StoredState:
+    """The JSON part of a stored state, every array and component fingerprinted."""
+    rows = {
+        name: ArrayRow(
+            dtype=array_type(array), shape=array.shape, fingerprint=fingerprint_canonical(array)
+        )
+        for name, array in encoded.arrays.items()
+    }
+    known = {name: row.fingerprint for name, row in rows.items()}
+    return StoredState(
+        components=fingerprint_components(encoded, known),
+        arrays=rows,
+        values=dict(encoded.values),
+    )
+
+
+def write_state(stream: BinaryIO, encoded: EncodedState) -> None:
+    """Write a state's arrays as npz into ``stream``, through the project's own writer."""
+    write_npz(stream, encoded.arrays)
+
+
+def checkpoint_bytes(stored: StoredState, *, step: int, chain: str) -> bytes:
+    """The JSON companion of a checkpoint.
+
+    Args:
+        stored: The state's JSON part.
+        step: The step after which it was taken; 0 is the initial state.
+        chain: The log's chain up to and including that step.
+    """
+    document = Checkpoint(
+        components=stored.components,
+        arrays=stored.arrays,
+        values=stored.values,
+        step=step,
+        chain=chain,
+    )
+    return encode_canonical(document.model_dump(mode="json"))
+
+
+def read_state(
+    stream: BinaryIO, stored: StoredState, *, where: str, limits: Limits = DEFAULT_LIMITS
+) -> EncodedState:
+    """Read a stored state's arrays and hold every one against its description.
+
+    Args:
+        stream: The npz.
+        stored: The JSON part, already validated.
+        where: The npz's path, for error messages.
+        limits: Limits on reading.
+
+    Returns:
+        The state, every array's type, shape, fingerprint and every component's fingerprint
+        recomputed and found as described.
+
+    Raises:
+        PackageFormatError: the npz is not in its one form, or a value is malformed.
+        IntegrityError: arrays missing, unexpected or not as described; holds all of them.
+        UnsupportedVersionError: the description uses a member reserved for later releases.
+    """
+    for name, row in stored.arrays.items():
+        if row.logical_type is not None or row.same_as is not None:
+            raise UnsupportedVersionError(
+                f"{where}: array {name!r}", "logical_type or same_as", "neither"
+            )
+    arrays = read_npz(stream, where=where, limits=limits)
+    problems = [f"array {name!r} missing" for name in stored.arrays.keys() - arrays.keys()]
+    problems += [f"array {name!r} unexpected" for name in arrays.keys() - stored.arrays.keys()]
+    for name in stored.arrays.keys() & arrays.keys():
+        row, array = stored.arrays[name], arrays[name]
+        observed = (array_type(array), array.shape, fingerprint_canonical(array))
+        if observed != (row.dtype, row.shape, row.fingerprint):
+            problems.append(
+                f"array {name!r}: expected {row.dtype} {list(row.shape)} {row.fingerprint}, "
+                f"observed {observed[0]} {list(observed[1])} {observed[2]}"
+            )
+    if problems:
+        raise IntegrityError(tuple((where, problem) for problem in sorted(problems)))
+    encoded = EncodedState(dict(sorted(arrays.items())), stored.values)
+    decode_state(encoded)
+    components = fingerprint_components(encoded, {n: r.fingerprint for n, r in stored.arrays.items()})
+    if components != stored.components:
+        raise IntegrityError(
+            ((where, f"components: expected {dict(stored.components)}, observed {dict(components)}"),)
+        )
+    return encoded

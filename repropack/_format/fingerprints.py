@@ -1,0 +1,46 @@
+"""The fingerprint of an array: its type, shape and elements, and nothing else.
+
+Memory layout and byte order leave no trace; shape, type, the sign of zero and NaN payloads do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from repropack._format.npy import array_type, canonical_array
+
+ARRAY_DOMAIN = b"repropack.array.v1\n"
+
+
+def fingerprint_array(name: str, array: npt.NDArray[Any] | np.generic) -> str:
+    """Fingerprint one array (docs/format.md, chapter 4).
+
+    Args:
+        name: The array's name, for error messages only.
+        array: Any rank and layout, dtype bool, integer, float or complex.
+
+    Returns:
+        ``sha256:`` and SHA-256 over the domain line, the little-endian NumPy type string, the
+        shape as comma-separated decimals, each with a newline, then the elements' bytes in C
+        order, little-endian.
+
+    Raises:
+        UnsupportedDtypeError: the array's type cannot be stored.
+
+    Example:
+        >>> fingerprint_array("w", np.float32(0.0)) == fingerprint_array("w", np.float32(-0.0))
+        False
+    """
+    return fingerprint_canonical(canonical_array(name, array))
+
+
+def fingerprint_canonical(array: npt.NDArray[Any]) -> str:
+    """Fingerprint an array that ``canonical_array`` returned: little-endian, C order."""
+    head = f"{array_type(array)}\n{','.join(map(str, array.shape))}\n".encode("ascii")
+    hasher = hashlib.sha256(ARRAY_DOMAIN + head)
+    hasher.update(array.reshape(-1).view(np.uint8) if array.size else b"")
+    return f"sha256:{hasher.hexdigest()}"

@@ -1,0 +1,50 @@
+"""The limits under which hostile files are read, in one value that can be printed and raised.
+
+Stored entries and streamed logs may be of any size, for they cannot expand. A limit never makes
+a reader skip or shorten anything: what would exceed it is refused, by the limit's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Upper bounds, each inclusive; ``LimitExceededError.limit`` is the attribute's name."""
+
+    max_entries: int = 100_000
+    """Entries of one container; in a directory, its files and folders together."""
+
+    max_document_bytes: int = 64 * MEBIBYTE
+    """Bytes of a document that is parsed whole (every JSON document but the manifest)."""
+
+    max_manifest_bytes: int = 64 * MEBIBYTE
+    """Bytes of ``manifest.json``."""
+
+    max_json_depth: int = 64
+    """Nesting depth of objects and arrays in a document or log line."""
+
+    max_log_line_bytes: int = MEBIBYTE
+    """Bytes of one line of a fingerprint log, its newline included."""
+
+    max_npy_header_bytes: int = 4096
+    """Bytes before the elements of an array in an npz: magic, length and header text."""
+
+    max_array_rank: int = 32
+    """Dimensions of an array (NumPy 1 knows no more)."""
+
+    max_deflate_ratio: int = 200
+    """Bytes that one deflated byte may become, asked of entries of more than a mebibyte."""
+
+    max_name_bytes: int = 1024
+    """Bytes of an entry's whole path in UTF-8."""
+
+    max_path_depth: int = 32
+    """Components of an entry's path."""
+
+
+DEFAULT_LIMITS = Limits()
+"""The limits that apply unless a caller states others."""

@@ -1,0 +1,1 @@
+"""Opens packages and logs: strict checks, typed access to their parts. Nothing is ever executed."""

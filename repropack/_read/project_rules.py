@@ -1,0 +1,138 @@
+"""What a project file must obey beyond its types: rules that join several of its values.
+
+The rules look at the raw tables, so that they find their faults beside those of the types. Where
+a value that a rule needs is itself at fault, that rule says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+from pathlib import Path
+from typing import Any
+
+from repropack._read.project_faults import Key, dotted, shown
+from repropack._read.project_sources import is_own_file, is_pattern_inside
+
+Fault = tuple[Key, str]
+Table = Mapping[str, Any]
+
+REFERENCE = "reference"
+_VALUES = "text, a number, true, false, an array or a table"
+
+
+def broken_rules(data: Table, root: Path) -> Iterator[Fault]:
+    """Yield every broken rule of a project file.
+
+    Args:
+        data: The file's tables, of any form.
+        root: The project folder.
+    """
+    experiment, record = _table(data, "experiment"), _table(data, "record")
+    yield from _license(_table(data, "package"), root)
+    yield from _patterns(experiment)
+    yield from _config(("experiment", "config"), experiment.get("config"))
+    comparisons = list(_comparisons(data))
+    yield from _names(comparisons)
+    for key, comparison in comparisons:
+        yield from _resume(key, comparison, experiment, record)
+        yield from _expectation(key, comparison, experiment)
+        yield from _config((*key, "config"), comparison.get("config"))
+
+
+def _license(package: Table, root: Path) -> Iterator[Fault]:
+    name = package.get("license-file")
+    if isinstance(name, str) and not is_own_file(root, name):
+        yield (
+            ("package", "license-file"),
+            f"expected a file in the project folder that is no link, observed {shown(name)}",
+        )
+
+
+def _patterns(experiment: Table) -> Iterator[Fault]:
+    patterns = experiment.get("source")
+    for place, pattern in enumerate(patterns if isinstance(patterns, list | tuple) else ()):
+        if isinstance(pattern, str) and pattern and not is_pattern_inside(pattern):
+            yield (
+                ("experiment", "source", place),
+                f"expected a pattern inside the project folder, observed {shown(pattern)}",
+            )
+
+
+def _config(key: Key, value: object) -> Iterator[Fault]:
+    """Yield dates, which JSON does not have, and keys with the mark of encoded values."""
+    if isinstance(value, date | time):
+        yield key, f"expected {_VALUES}, observed {shown(value)}"
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            if name.startswith("$"):
+                yield (
+                    (*key, name),
+                    f"expected a key that does not start with '$', observed {name!r}",
+                )
+            yield from _config((*key, name), inner)
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _config((*key, place), inner)
+
+
+def _names(comparisons: list[tuple[Key, Table]]) -> Iterator[Fault]:
+    seen: dict[str, Key] = {}
+    for key, comparison in comparisons:
+        name = comparison.get("name")
+        if not isinstance(name, str):
+            continue
+        if name == REFERENCE:
+            yield (
+                (*key, "name"),
+                f"expected another name than that of the first run, observed {name!r}",
+            )
+        elif name in seen:
+            yield (
+                (*key, "name"),
+                f"expected a name of its own, observed {name!r}, the name of {dotted(seen[name])}",
+            )
+        seen.setdefault(name, key)
+
+
+def _resume(key: Key, comparison: Table, experiment: Table, record: Table) -> Iterator[Fault]:
+    if comparison.get("reset") and "resume-at" not in comparison:
+        yield (*key, "reset"), "expected resume-at beside it, observed none"
+    step, steps = _count(comparison, "resume-at"), _count(experiment, "steps")
+    if not step:  # absent, not a count, or 0, where there is always a checkpoint
+        return
+    place = (*key, "resume-at")
+    if steps and step >= steps:
+        yield place, f"expected 0 to {steps - 1}, for there are {steps} steps, observed {step}"
+    elif "checkpoint-every" not in record:
+        yield place, f"expected 0, or record.checkpoint-every to be given, observed {step}"
+    elif (every := _count(record, "checkpoint-every")) and step % every:
+        problem = f"expected a multiple of record.checkpoint-every ({every}), observed {step}"
+        yield place, problem
+
+
+def _expectation(key: Key, comparison: Table, experiment: Table) -> Iterator[Fault]:
+    at = _count(_table(comparison, "expect"), "diverges-at")
+    steps, resumed = _count(experiment, "steps"), _count(comparison, "resume-at") or 0
+    if at and steps and resumed < steps and not resumed < at <= steps:
+        yield (
+            (*key, "expect", "diverges-at"),
+            f"expected a step of this run, {resumed + 1} to {steps}, observed {at}",
+        )
+
+
+def _comparisons(data: Table) -> Iterator[tuple[Key, Table]]:
+    listed = data.get("comparisons")
+    for place, comparison in enumerate(listed if isinstance(listed, list | tuple) else ()):
+        if isinstance(comparison, Mapping):
+            yield ("comparisons", place), comparison
+
+
+def _table(data: Table, name: str) -> Table:
+    value = data.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _count(table: Table, name: str) -> int | None:
+    value = table.get(name)
+    return value if type(value) is int and value >= 0 else None

@@ -1,0 +1,159 @@
+"""One run as a package holds it: its log, checkpoints and kept arrays, read strictly and streamed.
+
+The same reader serves stored runs and runs just executed by a worker, so that both are read with
+the same suspicion.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+import numpy.typing as npt
+
+from repropack._format.checkpoints import checkpoint_name, read_state
+from repropack._format.digests import BLOCK_BYTES
+from repropack._format.layout import checkpoint_folder, kept_path, log_path
+from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.log import LogReader
+from repropack._format.npz import NpzReader
+from repropack._format.schemas import read_document
+from repropack._format.state import EncodedState
+from repropack._read.container import Container
+from repropack.errors import IntegrityError, UsageError
+from repropack.models.checkpoint import Checkpoint
+from repropack.models.log import HeaderLine, StartLine, StepLine
+
+_SPOOL_BYTES = 64 << 20
+_COMPANION = re.compile(r"step-([0-9]{9})\.json")
+
+
+class RunReader:
+    """Reads one run of a container."""
+
+    def __init__(
+        self, container: Container, name: str, *, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        """Open the run ``name``; reads its header and start line.
+
+        Raises:
+            UsageError: the container holds no such run.
+            PackageError: the log does not begin as a log must.
+        """
+        if log_path(name) not in container.paths:
+            raise UsageError(f"no run named {name!r} in this package")
+        self._container = container
+        self._limits = limits
+        self.name = name
+        with container.open(self.log_path) as stream:
+            reader = LogReader(stream, where=self.log_path, limits=limits)
+        self.header: HeaderLine = reader.header
+        self.start: StartLine = reader.start
+
+    @property
+    def log_path(self) -> str:
+        """Path of the fingerprint log."""
+        return log_path(self.name)
+
+    @property
+    def kept_path(self) -> str:
+        """Path of the kept arrays, whether or not the run has any."""
+        return kept_path(self.name)
+
+    def steps(self) -> Iterator[StepLine]:
+        """Every step line in order, its number and chain found right.
+
+        Yields:
+            The step lines.
+
+        Raises:
+            PackageError: a line is malformed, out of order or off its chain.
+        """
+        with self._container.open(self.log_path) as stream:
+            yield from LogReader(stream, where=self.log_path, limits=self._limits).steps()
+
+    def checkpoint_steps(self) -> tuple[int, ...]:
+        """The steps after which a state is stored, ascending."""
+        folder = f"{checkpoint_folder(self.name)}/"
+        names = (path[len(folder) :] for path in self._container.paths if path.startswith(folder))
+        return tuple(sorted(int(m.group(1)) for name in names if (m := _COMPANION.fullmatch(name))))
+
+    def checkpoint_paths(self, step: int) -> tuple[str, str]:
+        """Paths of a checkpoint's JSON companion and of its npz."""
+        base = f"{checkpoint_folder(self.name)}/{checkpoint_name(step)}"
+        return f"{base}.json", f"{base}.npz"
+
+    def checkpoint_document(self, step: int) -> Checkpoint:
+        """The JSON companion of the checkpoint after ``step``.
+
+        Raises:
+            UsageError: no state is stored after that step.
+            PackageError: the document is malformed, or is another step's.
+        """
+        companion, _ = self.checkpoint_paths(step)
+        if companion not in self._container.paths:
+            stored = ", ".join(map(str, self.checkpoint_steps())) or "none"
+            raise UsageError(
+                f"run {self.name!r}: no checkpoint after step {step}: expected one of {stored}"
+            )
+        with self._container.open(companion) as stream:
+            data = stream.read(self._limits.max_document_bytes + 1)
+        document = read_document(Checkpoint, data, where=companion, limits=self._limits)
+        if document.step != step:
+            raise IntegrityError(((companion, f"expected step {step}, observed {document.step}"),))
+        return document
+
+    def checkpoint(self, step: int) -> tuple[Checkpoint, EncodedState]:
+        """The stored state after ``step``, every array held against its description.
+
+        Raises:
+            UsageError: no state is stored after that step.
+            PackageError: the checkpoint is malformed or contradicts itself.
+        """
+        document = self.checkpoint_document(step)
+        _, npz = self.checkpoint_paths(step)
+        if npz not in self._container.paths:
+            raise IntegrityError(((npz, "missing: the companion beside it describes its arrays"),))
+        with self._seekable(npz) as stream:
+            return document, read_state(stream, document, where=npz, limits=self._limits)
+
+    def kept_stages(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Type and shape, ``(recorded steps, ...)``, of every kept stage; empty without any.
+
+        Raises:
+            PackageError: the npz is malformed.
+        """
+        if self.kept_path not in self._container.paths:
+            return {}
+        with self._seekable(self.kept_path) as stream:
+            return dict(NpzReader(stream, where=self.kept_path, limits=self._limits).arrays)
+
+    def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None:
+        """One array a recorded step of a kept stage, or ``None`` where the run keeps none of it.
+
+        Raises:
+            PackageError: the npz is malformed.
+        """
+        return self._rows(stage) if stage in self.kept_stages() else None
+
+    def _rows(self, stage: str) -> Iterator[npt.NDArray[Any]]:
+        with self._seekable(self.kept_path) as stream:
+            reader = NpzReader(stream, where=self.kept_path, limits=self._limits)
+            for block in reader.iter_rows(stage):
+                yield from block
+
+    @contextmanager
+    def _seekable(self, path: str) -> Iterator[BinaryIO]:
+        """An entry as a seekable stream; a deflated one is inflated into a spool first."""
+        with self._container.open(path) as stream:
+            if stream.seekable():
+                yield stream
+                return
+            with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
+                while block := stream.read(BLOCK_BYTES):
+                    spool.write(block)
+                spool.seek(0)
+                yield cast("BinaryIO", spool)

@@ -1,0 +1,1 @@
+"""Where the world leaks in: environment, worker processes, sandbox."""

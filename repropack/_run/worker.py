@@ -1,0 +1,267 @@
+"""The worker: the one process that imports an experiment's code.
+
+It reads one job from standard input, writes one JSON line a message to what was its standard
+output, and puts arrays into its output folder. Whatever the experiment prints goes to standard
+error. It computes no chain and writes no log: that is the judge's (``recorder``).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy.typing as npt
+
+from repropack._format.canonical import encode_canonical
+from repropack._format.checkpoints import (
+    checkpoint_name,
+    describe_state,
+    read_state,
+    write_state,
+)
+from repropack._format.npy import array_type
+from repropack._format.state import EncodedState, decode_state, encode_state, fingerprint_components
+from repropack._run.environment import observe_environment
+from repropack._run.loading import Configuration, last_line, load_entry_point, make_experiment
+from repropack.errors import ConfigurationError, ExperimentLoadError, RepropackError, StateError
+from repropack.experiment import Trace, close_experiment, constants_of
+from repropack.models.base import Model
+from repropack.models.checkpoint import StoredState
+from repropack.models.worker import (
+    Checkpointed,
+    Failed,
+    Finished,
+    Job,
+    KeptStage,
+    Ready,
+    Stepped,
+)
+
+START_NAME = "start"
+
+
+def main() -> int:
+    """Run one job; returns the process's exit status."""
+    job = Job.model_validate_json(sys.stdin.buffer.readline())
+    with _take_over_stdout() as protocol:
+        _limit_memory(job.memory_bytes)
+        sys.path.insert(0, job.source)
+        worker = _Worker(job, protocol)
+        try:
+            worker.run()
+        except RepropackError as error:
+            worker.say(_failure(error, worker))
+            return 1
+    return 0
+
+
+def _take_over_stdout() -> BinaryIO:
+    """Keep the real standard output for messages and send prints to standard error."""
+    protocol = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return protocol
+
+
+def _limit_memory(memory_bytes: int | None) -> None:
+    if memory_bytes is not None and sys.platform != "win32":
+        import resource  # noqa: PLC0415 - not on every platform
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        soft = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+class _StepFailed(RepropackError):
+    """A step of the experiment raised something of its own."""
+
+
+class _Kept:
+    """Appends the arrays of kept stages to one raw file a stage."""
+
+    def __init__(self, folder: Path, stages: Sequence[str]) -> None:
+        self._files = {stage: folder / f"kept-{k}.raw" for k, stage in enumerate(stages)}
+        self._forms: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._rows = dict.fromkeys(stages, 0)
+        self._seen: set[str] = set()
+
+    def add(self, stage: str, array: npt.NDArray[Any]) -> None:
+        """Append one canonical array of a kept stage; others are ignored."""
+        if stage not in self._files:
+            return
+        form = (array_type(array), array.shape)
+        known = self._forms.setdefault(stage, form)
+        if form != known:
+            raise StateError(
+                stage, f"is kept at every step: expected {_form(known)} as before, observed {_form(form)}"
+            )
+        with self._files[stage].open("ab") as stream:
+            stream.write(array.tobytes())
+        self._rows[stage] += 1
+        self._seen.add(stage)
+
+    def end_step(self) -> None:
+        """Check that every kept stage was recorded in the step that ends."""
+        for stage in self._files:
+            if stage not in self._seen:
+                raise StateError(stage, "is to be kept: expected a stage of every step, observed none")
+        self._seen.clear()
+
+    def stages(self) -> tuple[KeptStage, ...]:
+        return tuple(
+            KeptStage(
+                stage=stage,
+                file=self._files[stage].name,
+                dtype=dtype,
+                shape=shape,
+                rows=self._rows[stage],
+            )
+            for stage, (dtype, shape) in sorted(self._forms.items())
+        )
+
+
+class _Worker:
+    def __init__(self, job: Job, protocol: BinaryIO) -> None:
+        self._job = job
+        self._protocol = protocol
+        self._output = Path(job.output)
+        self._kept = _Kept(self._output, job.record.keep)
+        self._components: tuple[str, ...] = ()
+        self.step = 0
+        self.stage: str | None = None
+
+    def say(self, message: Model) -> None:
+        """Send one message and flush it, so that nothing recorded is lost with the process."""
+        self._protocol.write(encode_canonical(message.model_dump(mode="json")))
+        self._protocol.flush()
+
+    def run(self) -> None:
+        """Construct, restore, and step to the end."""
+        plan = self._job.experiment
+        target = load_entry_point(plan.entry_point)
+        config = Configuration(target, plan.config)
+        experiment = make_experiment(target, config.value, plan.seed, plan.entry_point)
+        try:
+            if self._job.start is not None:
+                self._restore(experiment, Path(self._job.start))
+            self._say_ready(experiment, config)
+            for step in range(self._job.first_step, plan.steps + 1):
+                if self._make_step(experiment, step):
+                    break
+        finally:
+            close_experiment(experiment)
+        self.say(Finished(kept=self._kept.stages()))
+
+    def _restore(self, experiment: Any, folder: Path) -> None:
+        stored = StoredState.model_validate_json((folder / f"{START_NAME}.json").read_bytes())
+        with (folder / f"{START_NAME}.npz").open("rb") as stream:
+            state = decode_state(read_state(stream, stored, where=f"{START_NAME}.npz"))
+        self._guarded("load_state_dict", lambda: experiment.load_state_dict(state))
+
+    def _say_ready(self, experiment: Any, config: Configuration) -> None:
+        constants = encode_state(self._guarded("constants", lambda: constants_of(experiment)))
+        state = self._state(experiment)
+        self._components = tuple(name for name, _ in fingerprint_components(state))
+        start = self._job.first_step - 1
+        components = self._store(state, start)
+        self.say(
+            Ready(
+                config=config.encoded,
+                config_schema=config.schema,
+                constants=_fingerprint_constants(constants),
+                state=components,
+                environment=observe_environment(),
+            )
+        )
+        self.say(Checkpointed(step=start))
+
+    def _make_step(self, experiment: Any, step: int) -> bool:
+        """Make one step and report it; returns whether the run ends with it."""
+        record, last = self._job.record, self._job.experiment.steps
+        self.step, self.stage = step, None
+        with_stages = step % record.stages_every == 0 or step == last
+        trace = Trace(components=self._components, stages=with_stages, keep=self._note_stage)
+        self._guarded("step", lambda: experiment.step(trace))
+        if with_stages:
+            self._kept.end_step()
+        ends = step == last or trace.finish_reason is not None
+        stores = ends or (record.checkpoint_every is not None and step % record.checkpoint_every == 0)
+        components = None
+        if stores:
+            components = self._store(self._state(experiment), step)
+        elif step % record.state_every == 0:
+            components = fingerprint_components(self._state(experiment))
+        self.say(
+            Stepped(
+                step=step,
+                stages=trace.stages if with_stages else None,
+                declarations=tuple(trace.declarations.items()) if with_stages else None,
+                state=components,
+                metrics=trace.metrics,
+                printed=trace.printed(record.printed),
+                finish=trace.finish_reason,
+            )
+        )
+        if stores:
+            self.say(Checkpointed(step=step))
+        return ends
+
+    def _note_stage(self, stage: str, array: npt.NDArray[Any]) -> None:
+        self.stage = stage
+        self._kept.add(stage, array)
+
+    def _state(self, experiment: Any) -> EncodedState:
+        return encode_state(self._guarded("state_dict", experiment.state_dict))
+
+    def _store(self, state: EncodedState, step: int) -> tuple[tuple[str, str], ...]:
+        name = checkpoint_name(step)
+        with (self._output / f"{name}.npz").open("wb") as stream:
+            write_state(stream, state)
+        stored = describe_state(state)
+        (self._output / f"{name}.json").write_bytes(encode_canonical(stored.model_dump(mode="json")))
+        return stored.components
+
+    def _guarded(self, what: str, call: Any) -> Any:
+        """Call into the experiment; what it raises becomes one line that names the place."""
+        try:
+            return call()
+        except RepropackError:
+            raise
+        except (Exception, SystemExit) as error:
+            import traceback  # noqa: PLC0415 - only on failure
+
+            traceback.print_exc(file=sys.stderr)
+            raise _StepFailed(last_line(error) if what == "step" else f"{what}: {last_line(error)}") from error
+
+
+def _fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ...]:
+    """Constants are fingerprinted name by name, so that a report can name the one that differs."""
+    rows = []
+    for name in constants.names():
+        own = {key: a for key, a in constants.arrays.items() if key.split("#")[0] == name}
+        values = {name: constants.values[name]} if name in constants.values else {}
+        single = EncodedState(own, values)
+        array_only = not values
+        stored = describe_state(single)
+        rows.append((name, stored.arrays[name].fingerprint if array_only else stored.components[0][1]))
+    return tuple(rows)
+
+
+def _failure(error: RepropackError, worker: _Worker) -> Failed:
+    place = {"step": worker.step, "stage": worker.stage}
+    if isinstance(error, ExperimentLoadError):
+        return Failed(reason="load", name="", message=error.message, hint=error.hint)
+    if isinstance(error, ConfigurationError):
+        return Failed(reason="configuration", name="", message=error.message, hint=error.hint)
+    if isinstance(error, StateError):
+        return Failed(
+            reason="state", name=error.name, message=error.problem, hint=error.hint, **place
+        )
+    return Failed(reason="step", name="", message=error.message, hint=error.hint, **place)
+
+
+def _form(form: tuple[str, tuple[int, ...]]) -> str:
+    return f"{form[0]} {list(form[1])}"

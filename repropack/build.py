@@ -1,0 +1,182 @@
+"""Build a package: run, record, compare, write. The author's own code is what runs."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from repropack._compare.outcomes import compute_results
+from repropack._format.canonical import encode_canonical
+from repropack._format.layout import (
+    CONFIG_SCHEMA,
+    ENVIRONMENT,
+    LICENSE,
+    MANIFEST,
+    PLAN,
+    README,
+    REFERENCE_RUN,
+    RESULTS,
+    SCHEMAS,
+    SOURCE,
+    checkpoint_folder,
+    kept_path,
+)
+from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
+from repropack._present.package_readme import package_readme
+from repropack._read.container import open_container
+from repropack._read.package import evidence_digest
+from repropack._read.project import Project, load_project
+from repropack._read.run import RunReader
+from repropack._run.assemble import list_entries, publish, write_documents
+from repropack._run.execute import Launcher, OnStep
+from repropack._run.recorder import RecordedRun
+from repropack.errors import UsageError
+from repropack.lab import LAB_PROJECT
+from repropack.models.plan import Plan
+from repropack.models.reports import BuildReport
+from repropack.models.results import Results
+
+
+def build_package(
+    project: str | Path | None = None,
+    output: str | Path | None = None,
+    *,
+    force: bool = False,
+    directory: bool = False,
+    compress: bool = False,
+    on_step: OnStep | None = None,
+) -> BuildReport:
+    """Run a project's plan and write its reproducibility package.
+
+    The target is either the whole package or what it was before: never half a package. Built
+    twice in one environment it is the same file.
+
+    Args:
+        project: Folder with a project file, or the file; the built-in replay lab where ``None``.
+        output: The package to write; ``<name>-<version>.zip`` here where ``None`` (without
+            ``.zip`` for a directory). Missing parent folders are made.
+        force: Replace an existing package.
+        directory: Write a directory instead of a zip.
+        compress: Deflate the zip's entries. Their bytes then depend on the zlib in use.
+        on_step: Called after each step with the run's name, the step and the last step planned.
+
+    Returns:
+        Digests, size and results; ``expectations_held`` says whether all comparisons came out as
+        the plan expects. A package with a failed expectation is written all the same.
+
+    Raises:
+        UsageError: no such project, or the target exists and ``force`` is not given.
+        ProjectError: faults in the project file.
+        ExperimentError: the experiment failed; nothing is written at the target.
+        CouldNotRunError: a worker died.
+
+    Determinism:
+        The bytes depend on project, environment and options; not on working directory, umask,
+        time zone, locale, hash seed or clock.
+    """
+    loaded = load_project(LAB_PROJECT if project is None else Path(project))
+    target = _target(loaded, output, force=force, directory=directory)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        tree = work / "tree"
+        results = _record(loaded, tree, work, on_step)
+        metadata = loaded.metadata()
+        published = publish(tree, metadata, target, directory=directory, compress=compress)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return BuildReport(
+        path=str(output if output is not None else target.name),
+        package=metadata,
+        package_digest=published.package_digest,
+        evidence_digest=published.evidence_digest,
+        size_bytes=published.size_bytes,
+        expectations_held=all(outcome.held is not False for outcome in results.comparisons),
+        results=results,
+    )
+
+
+def _target(project: Project, output: str | Path | None, *, force: bool, directory: bool) -> Path:
+    package = project.document.package
+    default = f"{package.name}-{package.version}{'' if directory else '.zip'}"
+    target = Path(default if output is None else output).absolute()
+    if not target.exists() and not target.is_symlink():
+        return target
+    if not force:
+        raise UsageError(
+            f"{target.name}: expected a path that does not exist, observed one that does",
+            hint="give another path with -o, or --force to replace it",
+        )
+    if target.is_dir() != directory or (directory and not (target / MANIFEST).is_file()):
+        kind = "a package directory" if directory else "a file"
+        raise UsageError(f"{target.name}: expected {kind} to replace, observed something else")
+    return target
+
+
+def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) -> Results:
+    """Write everything but the manifest below ``tree``."""
+    source = work / SOURCE
+    _copy_sources(project, source)
+    _copy_sources(project, tree / SOURCE)
+    launcher = Launcher(project.plan(), source, tree, work, on_step=on_step)
+    reference = launcher.run_reference()
+    plan = _completed(launcher.plan, reference)
+    launcher = Launcher(plan, source, tree, work, on_step=on_step)
+    comparisons = []
+    for comparison in plan.comparisons:
+        with open_container(tree) as container:
+            run = launcher.run_comparison(comparison, RunReader(container, REFERENCE_RUN))
+        comparisons.append(
+            comparison.model_copy(
+                update={"config": {name: run.config[name] for name in comparison.config}}
+            )
+        )
+    plan = plan.model_copy(update={"comparisons": tuple(comparisons)})
+    with open_container(tree) as container:
+        runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
+        results = compute_results(plan, RunReader(container, REFERENCE_RUN), runs)
+    _drop_repeated(tree, results)
+    _write_documents(project, tree, plan, reference, results)
+    return results
+
+
+def _copy_sources(project: Project, folder: Path) -> None:
+    for path, place in project.source_files():
+        copy = folder / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(place, copy)
+        copy.chmod(0o755 if place.stat().st_mode & 0o100 else 0o644)
+
+
+def _completed(plan: Plan, reference: RecordedRun) -> Plan:
+    """The plan with the configuration as the experiment completed it, defaults filled in."""
+    experiment = plan.experiment.model_copy(update={"config": reference.config})
+    return plan.model_copy(update={"experiment": experiment})
+
+
+def _drop_repeated(tree: Path, results: Results) -> None:
+    """A run that is identical to the reference stores only its log."""
+    for outcome in results.comparisons:
+        if outcome.identical:
+            shutil.rmtree(tree / checkpoint_folder(outcome.run))
+            (tree / kept_path(outcome.run)).unlink(missing_ok=True)
+
+
+def _write_documents(
+    project: Project, tree: Path, plan: Plan, reference: RecordedRun, results: Results
+) -> None:
+    metadata = project.metadata()
+    documents = {
+        PLAN: encode_canonical(plan.model_dump(mode="json")),
+        ENVIRONMENT: encode_canonical(reference.environment.model_dump(mode="json")),
+        RESULTS: encode_canonical(results.model_dump(mode="json")),
+        LICENSE: project.license_text() or f"SPDX-License-Identifier: {metadata.license}\n".encode(),
+    }
+    for name in PACKAGED_SCHEMAS:
+        documents[f"{SCHEMAS}/{name}.schema.json"] = schema_bytes(name)
+    if reference.config_schema is not None:
+        documents[CONFIG_SCHEMA] = encode_canonical(reference.config_schema)
+    write_documents(tree, documents)
+    readme = package_readme(metadata, plan, results, evidence_digest(list_entries(tree)))
+    write_documents(tree, {README: readme})

@@ -1,0 +1,1 @@
+"""The documents of a package and of the verbs: frozen pydantic models, nothing else."""

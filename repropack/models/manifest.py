@@ -1,0 +1,97 @@
+"""The manifest: who made the package, and every entry with its size, digest and role."""
+
+from __future__ import annotations
+
+from datetime import date as Date
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints
+
+from repropack.models.base import Count, Digest, Document, Model, RunName
+
+FORMAT_NAME: Final = "replay-package"
+FORMAT_VERSION: Final = 1
+
+Role = Literal[
+    "readme",
+    "license",
+    "plan",
+    "environment",
+    "source",
+    "input",
+    "log",
+    "checkpoint",
+    "kept",
+    "results",
+    "schema",
+    "figure",
+    "notebook",
+    "report",
+    "checker",
+    "lock",
+    "scope",
+    "claims",
+    "wheel",
+]
+"""What an entry is for. Roles that no entry has yet are reserved (docs/format.md)."""
+
+Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+VersionText = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$", min_length=1, max_length=64)
+]
+
+
+class Author(Model):
+    """One author, as the write-up should cite them."""
+
+    name: Line
+    affiliation: Line | None = None
+    orcid: (
+        Annotated[
+            str,
+            StringConstraints(
+                pattern=r"^[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]$", max_length=19
+            ),
+        ]
+        | None
+    ) = None
+
+
+class PackageMetadata(Model):
+    """What the author says of the package; ``license`` is an SPDX expression."""
+
+    name: RunName
+    version: VersionText
+    title: Line
+    license: Line
+    authors: tuple[Author, ...] = Field(min_length=1)
+    date: Date | None = None
+    description: Line | None = None
+
+
+class Entry(Model):
+    """One listed file. ``size`` in bytes; ``digest`` of the stored bytes.
+
+    ``included=False`` with a ``location`` is reserved for entries held by reference.
+    """
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+    size: Count
+    digest: Digest
+    role: Role
+    media_type: Line
+    executable: bool = False
+    included: bool = True
+    location: Line | None = None
+
+
+class Manifest(Document):
+    """``manifest.json``: every entry but itself, sorted by the bytes of its path."""
+
+    schema_name: Literal["repropack/manifest/v1"] = Field(
+        default="repropack/manifest/v1", alias="schema"
+    )
+    format: Literal["replay-package"] = FORMAT_NAME
+    format_version: Annotated[int, Field(ge=1, le=FORMAT_VERSION)] = FORMAT_VERSION
+    package: PackageMetadata
+    entries: tuple[Entry, ...]

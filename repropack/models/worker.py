@@ -1,0 +1,107 @@
+"""What judge and worker say to each other: one job in, one JSON line a message out.
+
+Private to one release, so without published schemas. The judge reads every message with the same
+suspicion as a package: through these models, under limits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from repropack.models.base import (
+    Count,
+    JsonObject,
+    Model,
+    Number,
+    RunName,
+    StageName,
+    StepNumber,
+)
+from repropack.models.checkpoint import ArrayType
+from repropack.models.environment import EnvironmentRecord
+from repropack.models.log import Declaration, NamedDigest, Printed, StageDigest
+from repropack.models.plan import ExperimentPlan, RecordPlan
+
+
+class Job(Model):
+    """What a worker is to run. Paths are absolute and private to this run.
+
+    ``start`` is the folder of a complete starting state (``start.npz``, ``start.json``) or null
+    for a fresh run; ``memory_bytes`` limits the worker's address space.
+    """
+
+    run: RunName
+    source: str
+    output: str
+    experiment: ExperimentPlan
+    record: RecordPlan
+    first_step: StepNumber
+    start: str | None = None
+    memory_bytes: Count | None = None
+
+
+class Ready(Model):
+    """The experiment stands at its first state. ``config`` is complete and encoded."""
+
+    kind: Literal["ready"] = "ready"
+    config: JsonObject
+    config_schema: JsonObject | None
+    constants: tuple[NamedDigest, ...]
+    state: tuple[NamedDigest, ...]
+    environment: EnvironmentRecord
+
+
+class Stepped(Model):
+    """One step was made; members that were not recorded are null."""
+
+    kind: Literal["stepped"] = "stepped"
+    step: StepNumber
+    stages: tuple[StageDigest, ...] | None
+    declarations: tuple[Declaration, ...] | None
+    state: tuple[NamedDigest, ...] | None
+    metrics: dict[StageName, Number]
+    printed: dict[StageName, Printed]
+    finish: Annotated[str, Field(max_length=400)] | None
+
+
+class Checkpointed(Model):
+    """A state was stored in the output folder under ``checkpoint_name(step)``."""
+
+    kind: Literal["checkpointed"] = "checkpointed"
+    step: StepNumber
+
+
+class KeptStage(Model):
+    """A stage kept whole: ``rows`` arrays of one type and shape, raw in ``file``."""
+
+    stage: StageName
+    file: str
+    dtype: ArrayType
+    shape: tuple[Count, ...]
+    rows: Count
+
+
+class Finished(Model):
+    """The run has ended as planned, or by the experiment's own ``finish``."""
+
+    kind: Literal["finished"] = "finished"
+    kept: tuple[KeptStage, ...]
+
+
+class Failed(Model):
+    """The run cannot go on. ``reason`` names the kind of error that the judge raises."""
+
+    kind: Literal["failed"] = "failed"
+    reason: Literal["load", "configuration", "state", "step"]
+    name: str
+    message: str
+    hint: str | None = None
+    step: StepNumber = 0
+    stage: StageName | None = None
+
+
+Message = Annotated[
+    Ready | Stepped | Checkpointed | Finished | Failed, Field(discriminator="kind")
+]

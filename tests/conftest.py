@@ -1,0 +1,150 @@
+"""What holds for every test: a hermetic environment, Hypothesis profiles, no silent skip."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# ---------------------------------------------------------------- hypothesis
+
+settings.register_profile(
+    "ci",
+    settings.get_profile("ci"),
+    database=None,
+    deadline=None,
+    derandomize=True,
+    max_examples=200,
+    print_blob=True,
+)
+settings.register_profile("quick", settings.get_profile("default"), database=None, deadline=None)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE")
+    or ("ci" if os.environ.get("CI", "").lower() == "true" else "quick")
+)
+
+# ---------------------------------------------------------------- hermetic environment
+
+FIXED = {"TZ": "UTC", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "COLUMNS": "80"}
+
+REMOVED = (
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "LANGUAGE",
+    "MPLBACKEND",
+    "MPLCONFIGDIR",
+    "NO_COLOR",
+    "PYTHONHASHSEED",
+    "PYTHONSTARTUP",
+    "PYTHONWARNINGS",
+    "SOURCE_DATE_EPOCH",
+)
+REMOVED_PREFIXES = ("AWS_", "AZURE_", "GOOGLE_", "LC_", "REPROPACK_", "SSH_", "XDG_")
+SECRET_WORDS = ("API_KEY", "APIKEY", "CREDENTIAL", "PASSWD", "PASSWORD", "SECRET", "TOKEN")
+
+# Threads steer the bytes of a BLAS. A test meets what the machine had set when the tests were
+# started, and nothing that a library has set since.
+MACHINE_THREADS = {
+    name: os.environ.get(name)
+    for name in (
+        "BLIS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    )
+}
+
+
+def is_removed(name: str) -> bool:
+    """Tell whether an environment variable is kept from the tests."""
+    return (
+        name in REMOVED
+        or name.startswith(REMOVED_PREFIXES)
+        or any(word in name.upper() for word in SECRET_WORDS)
+    )
+
+
+def make_hermetic(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Bring the process's environment to the form that every test may rely on."""
+    for name in [name for name in os.environ if is_removed(name)]:
+        monkeypatch.delenv(name)
+    for name, value in (FIXED | {"HOME": str(home)}).items():
+        monkeypatch.setenv(name, value)
+    for name, machine in MACHINE_THREADS.items():
+        if machine is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, machine)
+    time.tzset()
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home directory for the whole run, so that caches of fonts are made once."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hermetic_session(home: Path) -> Iterator[None]:
+    """What fixtures of a wide scope meet: they are made before any fixture of a test."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        make_hermetic(monkeypatch, home)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What every test meets, whatever the tests before it did."""
+    make_hermetic(monkeypatch, home)
+
+
+# ---------------------------------------------------------------- no silent skip
+
+UNEXPLAINED = pytest.StashKey[list[str]]()
+NO_REASON = ("", "unconditional skip")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[UNEXPLAINED] = []
+
+
+def note_skip(config: pytest.Config, report: Any) -> None:
+    """Remember a skipped test or module that gives no reason."""
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if re.sub(r"^Skipped(: |$)", "", text).strip() in NO_REASON:
+        config.stash[UNEXPLAINED].append(report.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    report = yield
+    note_skip(item.config, report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Any:
+    report = yield
+    note_skip(collector.config, report)
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.stash[UNEXPLAINED]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    for nodeid in config.stash[UNEXPLAINED]:
+        terminalreporter.write_line(f"ERROR {nodeid} was skipped without a reason", red=True)

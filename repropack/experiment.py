@@ -149,7 +149,7 @@ class Trace:
         Raises:
             StateError: the reason is not one line of at most 400 characters.
         """
-        if not isinstance(reason, str) or not 0 < len(reason) <= 400 or not reason.isprintable():
+        if not 0 < len(reason) <= 400 or not reason.isprintable():
             raise StateError("finish", f"expected one line of 1 to 400 characters, observed {reason!r:.80}")
         self._finish = reason
 
@@ -197,7 +197,7 @@ class Trace:
             return None
         inputs = (of,) if isinstance(of, str) else tuple(of)
         for item in inputs:
-            if isinstance(item, str) and item.startswith(STATE_PREFIX):
+            if item.startswith(STATE_PREFIX):
                 self._check_component(stage, item.removeprefix(STATE_PREFIX))
             elif item not in self._declared:
                 raise StateError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -79,11 +78,9 @@ def _write(package: Package, paths: Sequence[str], target: Path) -> None:
             place = tree / path
             place.parent.mkdir(parents=True, exist_ok=True)
             mode = 0o755 if package.container.executable(path) else 0o644
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            with package.container.open(path) as source, open(  # noqa: PTH123 - needs an opener
-                place, "wb", opener=lambda name, _, mode=mode, flags=flags: os.open(name, flags, mode)
-            ) as copy:
+            with package.container.open(path) as source, place.open("xb") as copy:
                 shutil.copyfileobj(source, copy, BLOCK_BYTES)
+            place.chmod(mode)
         if target.exists():
             shutil.move(target, work / "former")
         tree.rename(target)

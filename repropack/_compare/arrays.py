@@ -177,7 +177,7 @@ def _ordered(array: Array) -> npt.NDArray[np.int64]:
 def _per_element(array: Array, values: Array) -> Array:
     if array.dtype.kind != "c":
         return values
-    return values.reshape(-1, 2).max(axis=1)
+    return np.asarray(values.reshape(-1, 2).max(axis=1))
 
 
 def _form(array: Array) -> str:

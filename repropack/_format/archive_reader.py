@@ -153,7 +153,8 @@ class ArchiveReader:
         if members and offset == sketch.directory_offset:
             return False
         if offset in sketch.names:
-            self._refuse_header(sketch.names[offset], offset, f"signature: observed {observed}")
+            problem = f"signature: expected {LOCAL_SIGNATURE.hex()}, observed {observed}"
+            self._refuse_header(sketch.names[offset], offset, problem)
         if offset == 0:
             raise PackageFormatError(
                 f"{self._where}: not a zip archive: expected a local file header (504b0304) at "

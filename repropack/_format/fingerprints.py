@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from repropack._format.npy import array_type, canonical_array
+from repropack._format.npy import array_bytes, array_type, canonical_array
 
 ARRAY_DOMAIN = b"repropack.array.v1\n"
 
@@ -42,5 +42,5 @@ def fingerprint_canonical(array: npt.NDArray[Any]) -> str:
     """Fingerprint an array that ``canonical_array`` returned: little-endian, C order."""
     head = f"{array_type(array)}\n{','.join(map(str, array.shape))}\n".encode("ascii")
     hasher = hashlib.sha256(ARRAY_DOMAIN + head)
-    hasher.update(array.reshape(-1).view(np.uint8) if array.size else b"")
+    hasher.update(array_bytes(array))
     return f"sha256:{hasher.hexdigest()}"

@@ -275,6 +275,7 @@ def _digits(value: int) -> str:
 
 
 def _integer(text: str) -> int:
+    """The inverse of ``_decimal``."""
     if text.startswith("-"):
         return -_integer(text[1:])
     if len(text) <= 4000:

@@ -31,10 +31,11 @@ _MAX_COMMENT_BYTES = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class ZipSketch:
-    """What a directory seems to say: names by offset of the local header, in bytes."""
+    """What a directory seems to say, by offset of the local header; all numbers in bytes."""
 
     directory_offset: int = -1
     names: dict[int, str] = field(default_factory=dict)
+    stored_sizes: dict[int, int] = field(default_factory=dict)
 
 
 def sketch_directory(stream: BinaryIO, limits: Limits = DEFAULT_LIMITS) -> ZipSketch:
@@ -48,22 +49,25 @@ def sketch_directory(stream: BinaryIO, limits: Limits = DEFAULT_LIMITS) -> ZipSk
         What was found; empty where there is no end record.
     """
     offset = _directory_offset(stream)
-    names: dict[int, str] = {}
+    sketch = ZipSketch(offset)
     if offset < 0:
-        return ZipSketch()
+        return sketch
     stream.seek(offset)
-    while len(names) < limits.max_entries:
+    while len(sketch.names) < limits.max_entries:
         fixed = stream.read(DIRECTORY_STRUCT.size)
         if len(fixed) < DIRECTORY_STRUCT.size:
             break
-        *_, name_length, extra_length, comment_length, _, _, _, at = DIRECTORY_STRUCT.unpack(fixed)
+        fields = DIRECTORY_STRUCT.unpack(fixed)
+        name_length, extra_length, comment_length = fields[10:13]
+        at = fields[16]
         rest = stream.read(name_length + extra_length + comment_length)
-        if fixed[:4] != DIRECTORY_SIGNATURE and names:
+        if fixed[:4] != DIRECTORY_SIGNATURE and sketch.names:
             break
         if at == SIZE_ELSEWHERE and extra_length >= 8:
             (at,) = struct.unpack_from("<Q", rest[name_length : name_length + extra_length][-8:])
-        names[at] = rest[:name_length].decode("utf-8", "backslashreplace")
-    return ZipSketch(offset, names)
+        sketch.names[at] = rest[:name_length].decode("utf-8", "backslashreplace")
+        sketch.stored_sizes[at] = fields[8]
+    return sketch
 
 
 def peek_member(
@@ -80,7 +84,8 @@ def peek_member(
     Returns:
         The beginning of what seems to be its content; ``None`` where that cannot be made out.
     """
-    found = [at for at, other in sketch_directory(stream, limits).names.items() if other == name]
+    sketch = sketch_directory(stream, limits)
+    found = [at for at, other in sketch.names.items() if other == name]
     if not found:
         return None
     stream.seek(found[0])
@@ -89,7 +94,7 @@ def peek_member(
         return None
     _, _, _, method, *_, name_length, extra_length = LOCAL_STRUCT.unpack(fixed)
     stream.seek(found[0] + LOCAL_STRUCT.size + name_length + extra_length)
-    data = stream.read(max_bytes)
+    data = stream.read(min(sketch.stored_sizes[found[0]], max_bytes))
     if method == STORED:
         return data
     try:

@@ -16,7 +16,7 @@ from repropack._format.layout import PLAN, REFERENCE_RUN, RESULTS
 from repropack._format.log import CHAIN_START
 from repropack._read.run import RunReader
 from repropack.models.plan import ComparisonPlan, Plan
-from repropack.models.results import ComparisonOutcome, Results
+from repropack.models.results import Results
 
 Report = Callable[[str, str], None]
 
@@ -65,9 +65,7 @@ def check_consistency(
 def _check_results(computed: Results, stored: Results, report: Report) -> None:
     if stored.reference != computed.reference or _dump(stored.reference) != _dump(computed.reference):
         report(RESULTS, f"reference: {_first_difference(computed.reference, stored.reference)}")
-    pairs: zip_longest[tuple[ComparisonOutcome | None, ComparisonOutcome | None]]
-    pairs = zip_longest(computed.comparisons, stored.comparisons)  # type: ignore[assignment]
-    for expected, observed in pairs:
+    for expected, observed in zip_longest(computed.comparisons, stored.comparisons):
         if expected is None or observed is None or expected.run != observed.run:
             report(RESULTS, "comparisons: expected one for each of the plan, in its order")
             return

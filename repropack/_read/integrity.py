@@ -25,7 +25,7 @@ from repropack._format.schemas import PACKAGED_SCHEMAS
 from repropack._read.consistency import check_consistency
 from repropack._read.package import REQUIRED_PATHS, Package
 from repropack._read.run import RunReader
-from repropack.errors import IntegrityError, PackageError, RepropackError
+from repropack.errors import IntegrityError, PackageError, RepropackError, UnsupportedVersionError
 from repropack.models.manifest import Entry
 from repropack.models.reports import Fault
 

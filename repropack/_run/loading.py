@@ -103,8 +103,8 @@ def last_line(error: BaseException) -> str:
 
 
 def _annotation(target: Callable[..., Any]) -> Any:
-    function = target.__init__ if inspect.isclass(target) else target  # type: ignore[misc]
-    names = [name for name in inspect.signature(target).parameters]
+    function = target.__init__ if inspect.isclass(target) else target
+    names = list(inspect.signature(target).parameters)
     if not names:
         return None
     try:

@@ -251,16 +251,27 @@ def _fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ..
 
 
 def _failure(error: RepropackError, worker: _Worker) -> Failed:
-    place = {"step": worker.step, "stage": worker.stage}
     if isinstance(error, ExperimentLoadError):
         return Failed(reason="load", name="", message=error.message, hint=error.hint)
     if isinstance(error, ConfigurationError):
         return Failed(reason="configuration", name="", message=error.message, hint=error.hint)
     if isinstance(error, StateError):
         return Failed(
-            reason="state", name=error.name, message=error.problem, hint=error.hint, **place
+            reason="state",
+            name=error.name,
+            message=error.problem,
+            hint=error.hint,
+            step=worker.step,
+            stage=worker.stage,
         )
-    return Failed(reason="step", name="", message=error.message, hint=error.hint, **place)
+    return Failed(
+        reason="step",
+        name="",
+        message=error.message,
+        hint=error.hint,
+        step=worker.step,
+        stage=worker.stage,
+    )
 
 
 def _form(form: tuple[str, tuple[int, ...]]) -> str:

@@ -21,5 +21,9 @@ class ShippedSource:
     entry_point: str
 
 
-SHIPPED_SOURCES: dict[str, ShippedSource] = {}
+SHIPPED_SOURCES = {
+    "sha256:28a4a1e902b34a85fe93d1e6c4d5c49122bb10d230039217ddf49aad9119c803": ShippedSource(
+        "replay-lab 1.0.0", "replay_lab:ReplayLab"
+    ),
+}
 """Every lab source ever released, by the digest of the packaged source (docs/format.md)."""

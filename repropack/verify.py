@@ -1,0 +1,288 @@
+"""Verify a package: check it, run it again here, and compare byte for byte.
+
+The process that judges never imports package code; workers do (``_run``). Nothing is written into
+the package. A result is called reproduced, never correct.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from repropack._compare.environments import compare_environments
+from repropack._format.digests import BLOCK_BYTES
+from repropack._format.layout import REFERENCE_RUN, SOURCE
+from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._read.container import open_container
+from repropack._read.equality import hold_against
+from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.package import Package, open_package
+from repropack._read.run import RunReader
+from repropack._run.execute import Launcher, OnStep
+from repropack._run.recorder import RecordedRun
+from repropack.errors import (
+    ConfinementUnavailableError,
+    CouldNotRunError,
+    ExperimentError,
+    PackageError,
+    RepropackError,
+    UnsupportedVersionError,
+    UsageError,
+)
+from repropack.lab import SHIPPED_SOURCES
+from repropack.models.environment import EnvironmentRecord
+from repropack.models.plan import ComparisonPlan
+from repropack.models.reports import (
+    Problem,
+    RunClaim,
+    RunVerification,
+    VerificationReport,
+    Verdict,
+)
+
+SHIPPED_MEMORY_BYTES = 16 << 30
+"""Address space of a worker that runs a shipped source under a stranger's configuration."""
+
+
+def verify_package(
+    path: str | Path,
+    *,
+    runs: Sequence[str] | None = None,
+    expect_digest: str | None = None,
+    on_step: OnStep | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> VerificationReport:
+    """Check a package, then execute its runs again and compare everything with what it holds.
+
+    The reference runs from its first state; each comparison runs under its intervention, resumes
+    from the checkpoint that the package stores. Where the plan has no plain resume, one is added
+    from a middle checkpoint. Compared are every line of the logs, every checkpoint, every kept
+    array, and the final arrays directly.
+
+    Args:
+        path: The package, zip or directory. It is only read.
+        runs: Names of the runs to execute, ``reference`` or a comparison's; all where ``None``.
+        expect_digest: The package digest it must have, ``sha256:<64 hex>``.
+        on_step: Called after each step with the run's name, the step and the last step planned.
+        limits: Limits on reading.
+
+    Returns:
+        The verdict with its evidence: ``identical``; ``differs``, with where it began; ``damaged``,
+        with every fault, nothing executed; ``could-not-run``, with the reason.
+
+    Raises:
+        UsageError: no such path, or no such run.
+    """
+    verification = _Verification(str(path), tuple(runs) if runs is not None else None, on_step)
+    try:
+        package = open_package(path, limits=limits)
+    except UnsupportedVersionError as error:
+        return verification.could_not_run(error)
+    except PackageError as error:
+        verification.findings.add_error(error, Path(path).name)
+        return verification.report("damaged")
+    with package:
+        verification.package = package
+        try:
+            return verification.verify(package, expect_digest)
+        except (ExperimentError, CouldNotRunError, UnsupportedVersionError) as error:
+            return verification.could_not_run(error)
+
+
+@dataclass
+class _Verification:
+    """One verification under way; holds what is known so far, so that no evidence is lost."""
+
+    path: str
+    requested: tuple[str, ...] | None
+    on_step: OnStep | None
+    package: Package | None = None
+    findings: Findings = field(default_factory=Findings)
+    runs: list[RunVerification] = field(default_factory=list)
+    shipped: bool = False
+    observed: EnvironmentRecord | None = None
+
+    def report(self, verdict: Verdict, problem: Problem | None = None) -> VerificationReport:
+        """The report with everything known so far."""
+        package = self.package
+        known = package is not None and not self.findings.faults
+        return VerificationReport(
+            path=self.path,
+            verdict=verdict,
+            package=package.manifest.package if package is not None else None,
+            package_digest=package.package_digest if package is not None else None,
+            evidence_digest=package.evidence_digest if package is not None else None,
+            confinement="shipped-source" if self.shipped else "none",
+            runs_requested=self.requested,
+            runs=tuple(self.runs),
+            not_verified=self._not_verified(package) if package is not None and known else (),
+            environment_differences=compare_environments(package.environment, self.observed)
+            if package is not None and self.observed is not None
+            else (),
+            faults=tuple(self.findings.faults),
+            problem=problem,
+        )
+
+    def could_not_run(self, error: RepropackError) -> VerificationReport:
+        """The report of a verification that ended without an answer."""
+        return self.report(
+            "could-not-run", Problem(code=error.code, message=error.message, hint=error.hint)
+        )
+
+    def verify(self, package: Package, expect_digest: str | None) -> VerificationReport:
+        """Check, then execute and compare."""
+        check_package_whole(package, self.findings, expect_digest=expect_digest)
+        if self.findings.faults:
+            return self.report("damaged")
+        self._check_requested(package)
+        _require_shipped(package)
+        self.shipped = True
+        scratch = Path(tempfile.mkdtemp(prefix="repropack-verify-"))
+        try:
+            self._execute(package, scratch)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        return self.report("identical" if all(run.equal for run in self.runs) else "differs")
+
+    def _check_requested(self, package: Package) -> None:
+        names = package.run_names()
+        for name in self.requested or ():
+            if name not in names:
+                raise UsageError(f"no run named {name!r}: expected one of {', '.join(names)}")
+
+    def _wanted(self, name: str) -> bool:
+        return self.requested is None or name in self.requested
+
+    def _execute(self, package: Package, scratch: Path) -> None:
+        source = scratch / SOURCE
+        _copy_source(package, source)
+        launcher = Launcher(
+            package.plan,
+            source,
+            scratch / "tree",
+            scratch,
+            memory_bytes=SHIPPED_MEMORY_BYTES,
+            on_step=self.on_step,
+        )
+        reference = package.run(REFERENCE_RUN)
+        if self._wanted(REFERENCE_RUN):
+            self._replay(
+                launcher, lambda to: to.run_reference(), reference, reference, "independent-replay"
+            )
+        for comparison in package.plan.comparisons:
+            if self._wanted(comparison.name):
+                self._replay_comparison(package, launcher, comparison, reference)
+        extra = _added_resume(package) if self.requested is None else None
+        if extra is not None:
+            self._replay(
+                launcher,
+                lambda to: to.run_comparison(extra, reference),
+                reference,
+                reference,
+                "exact-resume",
+            )
+
+    def _replay_comparison(
+        self, package: Package, launcher: Launcher, comparison: ComparisonPlan, reference: RunReader
+    ) -> None:
+        stored = package.run(comparison.name)
+        arrays = stored if stored.checkpoint_steps() else reference
+        self._replay(
+            launcher,
+            lambda to: to.run_comparison(comparison, reference),
+            stored,
+            arrays,
+            _claim_of(comparison),
+        )
+
+    def _replay(
+        self,
+        launcher: Launcher,
+        execute: Callable[[Launcher], RecordedRun],
+        expected: RunReader,
+        arrays: RunReader,
+        claim: RunClaim,
+    ) -> None:
+        """Execute one run and compare it; where it differs, whether it at least repeats here."""
+        recorded = execute(launcher)
+        if self.observed is None:
+            self.observed = recorded.environment
+        with open_container(launcher.tree) as container:
+            fresh = RunReader(container, recorded.name)
+            verification = hold_against(expected, arrays, fresh, claim)
+            if not verification.equal:
+                again = replace(launcher, tree=launcher.tree.with_name("again"))
+                execute(again)
+                with open_container(again.tree) as repeated:
+                    second = RunReader(repeated, recorded.name)
+                    repeats = hold_against(fresh, fresh, second, claim).equal
+                verification = verification.model_copy(update={"repeats": repeats})
+        self.runs.append(verification)
+
+    def _not_verified(self, package: Package) -> tuple[str, ...]:
+        """What this verification says nothing about."""
+        executed = {run.run for run in self.runs}
+        statements = [
+            f"run {name!r} was not executed" for name in package.run_names() if name not in executed
+        ]
+        components = ", ".join(name for name, _ in package.run().start.state) or "none"
+        resumed = sorted({run.first_step - 1 for run in self.runs if run.claim == "exact-resume"})
+        places = f"after steps other than {', '.join(map(str, resumed))}" if resumed else "at all"
+        return (
+            *statements,
+            f"resuming {places}",
+            f"state outside the declared components ({components})",
+            "any other environment than this one",
+        )
+
+
+def _require_shipped(package: Package) -> None:
+    """Only a source that repropack ships may run without a sandbox, by its own entry point.
+
+    Raises:
+        ConfinementUnavailableError: source, entry point or inputs are not the shipped ones.
+    """
+    shipped = SHIPPED_SOURCES.get(package.source_digest)
+    has_inputs = any(entry.role == "input" for entry in package.manifest.entries)
+    if (
+        shipped is not None
+        and package.plan.experiment.entry_point == shipped.entry_point
+        and not has_inputs
+    ):
+        return
+    observed = package.source_digest if shipped is None else package.plan.experiment.entry_point
+    raise ConfinementUnavailableError(
+        "confinement is not available in this release: expected a source and entry point that "
+        f"repropack ships, observed {observed}",
+        hint="`repropack check` looks at everything in the package without running it",
+    )
+
+
+def _claim_of(comparison: ComparisonPlan) -> RunClaim:
+    if comparison.reset or comparison.config:
+        return "comparison"
+    return "independent-replay" if comparison.resume_at is None else "exact-resume"
+
+
+def _added_resume(package: Package) -> ComparisonPlan | None:
+    """A plain resume from a middle checkpoint, where the plan has none."""
+    claims = [_claim_of(comparison) for comparison in package.plan.comparisons]
+    last = package.results.reference.last_step
+    steps = [step for step in package.run().checkpoint_steps() if 0 < step < last]
+    if "exact-resume" in claims or not steps:
+        return None
+    step = steps[(len(steps) - 1) // 2]
+    return ComparisonPlan(name=f"resume-at-{step}", resume_at=step, expect="identical")
+
+
+def _copy_source(package: Package, folder: Path) -> None:
+    for entry in package.manifest.entries:
+        if entry.role != "source":
+            continue
+        copy = folder / entry.path.removeprefix(f"{SOURCE}/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with package.container.open(entry.path) as stored, copy.open("xb") as stream:
+            shutil.copyfileobj(stored, stream, BLOCK_BYTES)

@@ -1,0 +1,94 @@
+"""Build and verify reproducibility packages, byte for byte.
+
+Everything public is named here and imported when it is first used: importing ``repropack`` itself
+costs nothing but the errors, so that scripts and ``--help`` start at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from repropack.errors import (
+    ConfigurationError,
+    ConfinementUnavailableError,
+    CouldNotRunError,
+    DivergenceError,
+    ExperimentError,
+    ExperimentLoadError,
+    IntegrityError,
+    LimitExceededError,
+    PackageError,
+    PackageFormatError,
+    ProjectError,
+    RepropackError,
+    SchemaError,
+    StateError,
+    StepError,
+    UnsafeEntryError,
+    UnsupportedDtypeError,
+    UnsupportedVersionError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from repropack._read.package import open_package
+    from repropack.build import build_package
+    from repropack.check import check_package
+    from repropack.experiment import Experiment, State, Trace
+    from repropack.verify import verify_package
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfigurationError",
+    "ConfinementUnavailableError",
+    "CouldNotRunError",
+    "DivergenceError",
+    "Experiment",
+    "ExperimentError",
+    "ExperimentLoadError",
+    "IntegrityError",
+    "LimitExceededError",
+    "PackageError",
+    "PackageFormatError",
+    "ProjectError",
+    "RepropackError",
+    "SchemaError",
+    "State",
+    "StateError",
+    "StepError",
+    "Trace",
+    "UnsafeEntryError",
+    "UnsupportedDtypeError",
+    "UnsupportedVersionError",
+    "UsageError",
+    "build_package",
+    "check_package",
+    "open_package",
+    "verify_package",
+]
+
+_HOMES = {
+    "Experiment": "repropack.experiment",
+    "State": "repropack.experiment",
+    "Trace": "repropack.experiment",
+    "build_package": "repropack.build",
+    "check_package": "repropack.check",
+    "open_package": "repropack._read.package",
+    "verify_package": "repropack.verify",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Public names, whether imported yet or not."""
+    return sorted({*globals(), *__all__})

@@ -24,14 +24,15 @@ from repropack._format.layout import (
 )
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._present.package_readme import package_readme
-from repropack._read.container import open_container
+from repropack._read.container import Container, open_container
+from repropack._read.equality import hold_against
 from repropack._read.package import evidence_digest
 from repropack._read.project import Project, load_project
 from repropack._read.run import RunReader
 from repropack._run.assemble import list_entries, publish, write_documents
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.recorder import RecordedRun
-from repropack.errors import UsageError
+from repropack.errors import CouldNotRunError, UsageError
 from repropack.lab import LAB_PROJECT
 from repropack.models.plan import Plan
 from repropack.models.reports import BuildReport
@@ -136,6 +137,7 @@ def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) ->
     with open_container(tree) as container:
         runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
         results = compute_results(plan, RunReader(container, REFERENCE_RUN), runs)
+        _check_identical(results, container)
     _drop_repeated(tree, results)
     _write_documents(project, tree, plan, reference, results)
     return results
@@ -155,6 +157,19 @@ def _completed(plan: Plan, reference: RecordedRun) -> Plan:
     return plan.model_copy(update={"experiment": experiment})
 
 
+def _check_identical(results: Results, container: Container) -> None:
+    """Hold every run that its fingerprints call identical against the reference, array by array."""
+    reference = RunReader(container, REFERENCE_RUN)
+    for outcome in results.comparisons:
+        if outcome.identical:
+            run = RunReader(container, outcome.run)
+            if not hold_against(reference, reference, run, "comparison").equal:
+                raise CouldNotRunError(
+                    f"run {outcome.run!r}: expected arrays equal to the reference's, as their "
+                    "fingerprints are; observed others: the machine or its storage is faulty"
+                )
+
+
 def _drop_repeated(tree: Path, results: Results) -> None:
     """A run that is identical to the reference stores only its log."""
     for outcome in results.comparisons:
@@ -171,7 +186,8 @@ def _write_documents(
         PLAN: encode_canonical(plan.model_dump(mode="json")),
         ENVIRONMENT: encode_canonical(reference.environment.model_dump(mode="json")),
         RESULTS: encode_canonical(results.model_dump(mode="json")),
-        LICENSE: project.license_text() or f"SPDX-License-Identifier: {metadata.license}\n".encode(),
+        LICENSE: project.license_text()
+        or f"SPDX-License-Identifier: {metadata.license}\n".encode(),
     }
     for name in PACKAGED_SCHEMAS:
         documents[f"{SCHEMAS}/{name}.schema.json"] = schema_bytes(name)

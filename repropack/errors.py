@@ -162,9 +162,7 @@ class LimitExceededError(PackageFormatError):
     code = "package.limit-exceeded"
 
     def __init__(self, where: str, limit: str, allowed: int, observed: int) -> None:
-        super().__init__(
-            f"{where}: limit {limit} exceeded: allowed {allowed}, observed {observed}"
-        )
+        super().__init__(f"{where}: limit {limit} exceeded: allowed {allowed}, observed {observed}")
         self.where = where
         self.limit = limit
         self.allowed = allowed

@@ -177,8 +177,7 @@ class ArchiveReader:
         fields = LOCAL_STRUCT.unpack(header)
         method, crc, stored_size, size, name_bytes, extra_bytes = (fields[3], *fields[6:])
         if name_bytes > self._limits.max_name_bytes:
-            where = f"{self._where}: entry at byte {offset}"
-            allowed = self._limits.max_name_bytes
+            where, allowed = self._entry_at(offset), self._limits.max_name_bytes
             raise LimitExceededError(where, "max_name_bytes", allowed, name_bytes)
         rest = self._stream.read(name_bytes + extra_bytes)
         if len(rest) < name_bytes + extra_bytes:
@@ -207,8 +206,10 @@ class ArchiveReader:
         if observed != expected:
             problem = describe_difference(expected, observed, LOCAL_FIELDS)
             self._refuse_header(member.name, member.offset, problem)
-        lying = member.stored_size >= member.size if member.deflated else (
-            member.stored_size != member.size
+        lying = (
+            member.stored_size >= member.size
+            if member.deflated
+            else (member.stored_size != member.size)
         )
         if lying:
             expected_size = f"less than {member.size}" if member.deflated else f"{member.size}"
@@ -259,17 +260,23 @@ class ArchiveReader:
         try:
             return name.decode("utf-8")
         except UnicodeDecodeError:
-            problem = f"name: expected UTF-8, observed {name[:100]!r}"
-            self._refuse_header(self._sketched_name(offset), offset, problem)
+            sketch = sketch_directory(self._stream, self._limits)
+            shown = sketch.names.get(offset, name.decode("utf-8", "backslashreplace"))
+            self._refuse_header(shown, offset, f"name: expected UTF-8, observed {name[:100]!r}")
 
-    def _sketched_name(self, offset: int) -> str:
-        names = sketch_directory(self._stream, self._limits).names
-        return names.get(offset, "?")
+    def _entry_at(self, offset: int) -> str:
+        """Name the entry whose local header is too damaged to say its name."""
+        name = sketch_directory(self._stream, self._limits).names.get(offset)
+        return (
+            f"{self._where}: entry at byte {offset}"
+            if name is None
+            else (f"{self._where}: entry {name!r} at byte {offset}")
+        )
 
     def _refuse_cut(self, offset: int) -> NoReturn:
         raise PackageFormatError(
-            f"{self._where}: entry at byte {offset}: expected a whole local header, observed the "
-            f"end of the file at byte {self._size}"
+            f"{self._entry_at(offset)}: expected a whole local header, observed the end of the "
+            f"file at byte {self._size}"
         )
 
     def _refuse_header(

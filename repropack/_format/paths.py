@@ -107,7 +107,9 @@ def fold_path(path: str) -> str:
 
 def package_order(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the order of a package's entries: ``manifest.json``, then by bytes of the path."""
-    return tuple(sorted(paths, key=lambda path: (path != MANIFEST_PATH, path.encode())))
+    return tuple(
+        sorted(paths, key=lambda p: (p != MANIFEST_PATH, p.encode("utf-8", "surrogatepass")))
+    )
 
 
 def _folders(path: str) -> Iterable[str]:

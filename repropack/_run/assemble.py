@@ -42,7 +42,10 @@ def write_documents(tree: Path, documents: Mapping[str, bytes]) -> None:
 
 
 def list_entries(tree: Path) -> tuple[Entry, ...]:
-    """A manifest row for every file below ``tree`` but the manifest, sorted by path.
+    """List what a manifest would.
+
+    Returns:
+        A row for every file below ``tree`` but the manifest, sorted by the bytes of its path.
 
     Raises:
         UnsafeEntryError: a path that a package cannot have.

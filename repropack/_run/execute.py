@@ -56,6 +56,9 @@ class Launcher:
     def run_reference(self, name: str = REFERENCE_RUN) -> RecordedRun:
         """Run the experiment from its first state to its end.
 
+        Returns:
+            What the run told; its files lie below ``tree``.
+
         Raises:
             ExperimentError: the experiment failed.
             CouldNotRunError: the worker died.
@@ -64,6 +67,9 @@ class Launcher:
 
     def run_comparison(self, comparison: ComparisonPlan, reference: RunReader) -> RecordedRun:
         """Run under one intervention; a resume starts from ``reference``'s stored checkpoint.
+
+        Returns:
+            What the run told; its files lie below ``tree``.
 
         Raises:
             ExperimentError: the experiment failed, or a component to reset does not exist.
@@ -80,7 +86,11 @@ class Launcher:
             handed = scratch / "handed"
             handed.mkdir()
             chain, first_step, start = CHAIN_START, 1, None
-            if comparison is not None and reference is not None and comparison.resume_at is not None:
+            if (
+                comparison is not None
+                and reference is not None
+                and comparison.resume_at is not None
+            ):
                 start = scratch / "start"
                 chain = _compose_start(comparison, reference, start)
                 first_step = comparison.resume_at + 1

@@ -55,7 +55,7 @@ def run_worker(
     environment = worker_environment(dict(os.environ), hash_seed=hash_seed)
     environment["TMPDIR"] = str(scratch)
     with (scratch / "stderr.log").open("w+b") as stderr:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and script
             [sys.executable, "-P", "-B", str(_MAIN)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -101,7 +101,9 @@ def _read_message(raw: bytes, run: str, limits: Limits) -> Message:
         return _MESSAGES.validate_json(raw)
     except (PackageFormatError, ValidationError) as error:
         reason = str(error).split("\n", 1)[0]
-        raise CouldNotRunError(f"run {run!r}: the worker sent no valid message: {reason}") from error
+        raise CouldNotRunError(
+            f"run {run!r}: the worker sent no valid message: {reason}"
+        ) from error
 
 
 def _error_of(failure: Failed, run: str) -> RepropackError:
@@ -115,9 +117,7 @@ def _error_of(failure: Failed, run: str) -> RepropackError:
     return StepError(run, failure.step, failure.stage, failure.message)
 
 
-def _died(
-    process: subprocess.Popen[bytes], run: str, step: int, stderr: Path
-) -> CouldNotRunError:
+def _died(process: subprocess.Popen[bytes], run: str, step: int, stderr: Path) -> CouldNotRunError:
     status = process.wait()
     if status < 0:
         how = f"was ended by signal {-status} ({signal.Signals(-status).name})"

@@ -21,6 +21,9 @@ _METHODS = ("step", "state_dict", "load_state_dict")
 def load_entry_point(entry_point: str) -> Callable[..., Any]:
     """Import ``module:attribute``.
 
+    Returns:
+        The class or function, to be called with ``(config, seed)``.
+
     Raises:
         ExperimentLoadError: the module cannot be imported, or the attribute is missing or cannot
             be called; the message ends with the cause's last line.
@@ -45,6 +48,9 @@ def load_entry_point(entry_point: str) -> Callable[..., Any]:
 def make_experiment(target: Callable[..., Any], config: Any, seed: int, entry_point: str) -> Any:
     """Call ``target(config, seed)`` and check that the result follows the protocol.
 
+    Returns:
+        The experiment at its first state.
+
     Raises:
         ExperimentLoadError: the call raised, or a method of the protocol is missing.
     """
@@ -52,7 +58,8 @@ def make_experiment(target: Callable[..., Any], config: Any, seed: int, entry_po
         experiment = target(config, seed)
     except (Exception, SystemExit) as error:
         raise ExperimentLoadError(
-            f"entry point {entry_point!r}: calling it with (config, seed) failed: {last_line(error)}"
+            f"entry point {entry_point!r}: calling it with (config, seed) failed: "
+            f"{last_line(error)}"
         ) from error
     missing = [name for name in _METHODS if not callable(getattr(experiment, name, None))]
     if missing:

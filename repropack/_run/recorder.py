@@ -109,6 +109,9 @@ class Recorder:
     def result(self) -> RecordedRun:
         """What the run told, after ``record`` was consumed.
 
+        Returns:
+            Its configuration, its environment and where it ended.
+
         Raises:
             CouldNotRunError: the run made no step.
         """

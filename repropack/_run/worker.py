@@ -75,7 +75,7 @@ def _limit_memory(memory_bytes: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-class _StepFailed(RepropackError):
+class _RaisedError(RepropackError):
     """A step of the experiment raised something of its own."""
 
 
@@ -96,7 +96,8 @@ class _Kept:
         known = self._forms.setdefault(stage, form)
         if form != known:
             raise StateError(
-                stage, f"is kept at every step: expected {_form(known)} as before, observed {_form(form)}"
+                stage,
+                f"is kept at every step: expected {_form(known)} as before, observed {_form(form)}",
             )
         with self._files[stage].open("ab") as stream:
             stream.write(array.tobytes())
@@ -107,7 +108,9 @@ class _Kept:
         """Check that every kept stage was recorded in the step that ends."""
         for stage in self._files:
             if stage not in self._seen:
-                raise StateError(stage, "is to be kept: expected a stage of every step, observed none")
+                raise StateError(
+                    stage, "is to be kept: expected a stage of every step, observed none"
+                )
         self._seen.clear()
 
     def stages(self) -> tuple[KeptStage, ...]:
@@ -188,7 +191,9 @@ class _Worker:
         if with_stages:
             self._kept.end_step()
         ends = step == last or trace.finish_reason is not None
-        stores = ends or (record.checkpoint_every is not None and step % record.checkpoint_every == 0)
+        stores = ends or (
+            record.checkpoint_every is not None and step % record.checkpoint_every == 0
+        )
         components = None
         if stores:
             components = self._store(self._state(experiment), step)
@@ -221,7 +226,9 @@ class _Worker:
         with (self._output / f"{name}.npz").open("wb") as stream:
             write_state(stream, state)
         stored = describe_state(state)
-        (self._output / f"{name}.json").write_bytes(encode_canonical(stored.model_dump(mode="json")))
+        (self._output / f"{name}.json").write_bytes(
+            encode_canonical(stored.model_dump(mode="json"))
+        )
         return stored.components
 
     def _guarded(self, what: str, call: Any) -> Any:
@@ -234,7 +241,9 @@ class _Worker:
             import traceback  # noqa: PLC0415 - only on failure
 
             traceback.print_exc(file=sys.stderr)
-            raise _StepFailed(last_line(error) if what == "step" else f"{what}: {last_line(error)}") from error
+            raise _RaisedError(
+                last_line(error) if what == "step" else f"{what}: {last_line(error)}"
+            ) from error
 
 
 def _fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ...]:
@@ -246,7 +255,9 @@ def _fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ..
         single = EncodedState(own, values)
         array_only = not values
         stored = describe_state(single)
-        rows.append((name, stored.arrays[name].fingerprint if array_only else stored.components[0][1]))
+        rows.append(
+            (name, stored.arrays[name].fingerprint if array_only else stored.components[0][1])
+        )
     return tuple(rows)
 
 

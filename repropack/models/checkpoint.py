@@ -17,7 +17,9 @@ from repropack.models.base import (
 )
 from repropack.models.log import NamedDigest
 
-ArrayType = Annotated[str, StringConstraints(pattern=r"^(\|[biu]1|<[iufc][0-9]{1,2})$", max_length=4)]
+ArrayType = Annotated[
+    str, StringConstraints(pattern=r"^(\|[biu]1|<[iufc][0-9]{1,2})$", max_length=4)
+]
 """NumPy type string of the little-endian form, such as ``<f4`` or ``|b1``."""
 LogicalType = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$", max_length=32)]
 CheckpointName = Annotated[str, StringConstraints(pattern=r"^step-[0-9]{9}$", max_length=14)]

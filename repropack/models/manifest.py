@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date as Date
+import datetime as dt
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
@@ -65,7 +65,7 @@ class PackageMetadata(Model):
     title: Line
     license: Line
     authors: tuple[Author, ...] = Field(min_length=1)
-    date: Date | None = None
+    date: dt.date | None = None
     description: Line | None = None
 
 

@@ -73,8 +73,10 @@ class CheckReport(Document):
 
 
 class ElementDifference(Model):
-    """One element in both runs: decimal, hexadecimal bits, and distance in units in the last
-    place (null for types without any, and where one side is NaN)."""
+    """One element in both runs: decimal, hexadecimal bits, and distance.
+
+    ``ulp`` is in units in the last place; null for types without any, and where one side is NaN.
+    """
 
     index: tuple[Count, ...]
     expected: Number | bool

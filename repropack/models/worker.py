@@ -102,6 +102,4 @@ class Failed(Model):
     stage: StageName | None = None
 
 
-Message = Annotated[
-    Ready | Stepped | Checkpointed | Finished | Failed, Field(discriminator="kind")
-]
+Message = Annotated[Ready | Stepped | Checkpointed | Finished | Failed, Field(discriminator="kind")]

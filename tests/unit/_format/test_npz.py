@@ -1,4 +1,4 @@
-"""Arrays as bytes: canonical form, headers, and the npz in its one form."""
+"""The npz in its one form: writing, reading, rows, and everything that is refused."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.limits import Limits
 from repropack._format.npz import (
     NpzReader,
     NpzWriter,
-    array_type,
-    canonical_array,
     npy_header,
     npz_order,
     read_npz,
@@ -29,12 +26,11 @@ from repropack.errors import (
     LimitExceededError,
     PackageFormatError,
     StateError,
-    UnsupportedDtypeError,
     UsageError,
 )
 
 
-def npz(**arrays: NDArray[Any]) -> bytes:
+def npz(**arrays: Any) -> bytes:
     stream = io.BytesIO()
     write_npz(stream, arrays)
     return stream.getvalue()
@@ -44,7 +40,7 @@ def forged(*members: tuple[str, bytes], **options: bool) -> bytes:
     stream = io.BytesIO()
     writer = ArchiveWriter(stream)
     for name, content in members:
-        writer.add(name, content, **options)  # type: ignore[arg-type]
+        writer.add(name, content, **options)
     writer.finish()
     return stream.getvalue()
 
@@ -56,106 +52,9 @@ def refusal(data: bytes) -> str:
     return str(caught.value)
 
 
-# ---------------------------------------------------------------- canonical arrays
-
-
-@pytest.mark.parametrize(
-    ("array", "dtype", "shape", "data"),
-    [
-        (np.array([1, 2], ">i2"), "<i2", (2,), "01000200"),
-        (np.array([[1, 2], [3, 4]], "u1", order="F"), "|u1", (2, 2), "01020304"),
-        (np.arange(6, dtype="i1")[::-2], "|i1", (3,), "050301"),
-        (np.array(1.5, ">f8"), "<f8", (), "000000000000f83f"),
-        (np.float32(-0.0), "<f4", (), "00000080"),
-        (np.bool_(True), "|b1", (), "01"),
-        (np.array([1 + 2j], ">c8"), "<c8", (1,), "0000803f00000040"),
-        (np.zeros((0, 3), ">f2"), "<f2", (0, 3), ""),
-        (np.broadcast_to(np.int64(7), (2,)), "<i8", (2,), "07000000000000000700000000000000"),
-        (np.array([1, 2], np.longlong), "<i8", (2,), "01000000000000000200000000000000"),
-    ],
-    ids=str,
-)
-def test_canonical_array(array: NDArray[Any], dtype: str, shape: tuple[int, ...], data: str) -> None:
-    """Any layout and byte order becomes little-endian C order; shape and rank are kept."""
-    result = canonical_array("u", array)
-    assert type(result) is np.ndarray
-    assert (result.dtype.str, result.shape, result.tobytes().hex()) == (dtype, shape, data)
-    assert result.flags.c_contiguous
-    assert array_type(array) == dtype
-
-
-def test_canonical_array_is_not_copied() -> None:
-    """An array that already has the form is handed back as it is."""
-    array = np.arange(3)
-    assert np.shares_memory(canonical_array("u", array), array)
-
-
-def test_subclasses_are_plain() -> None:
-    """A subclass of ndarray is seen as a plain array."""
-
-    class Named(np.ndarray): ...
-
-    result = canonical_array("u", np.arange(3, dtype="i1").view(Named))
-    assert (type(result), result.tolist()) == (np.ndarray, [0, 1, 2])
-
-
-@pytest.mark.parametrize(
-    ("array", "dtype"),
-    [
-        (np.zeros(2, np.longdouble), "float128"),
-        (np.zeros(2, np.clongdouble), "complex256"),
-        (np.array([None]), "object"),
-        (np.array(["a"]), "<U1"),
-        (np.array([b"a"]), "|S1"),
-        (np.zeros(2, "V4"), "|V4"),
-        (np.zeros(2, [("a", "<f4")]), "[('a', '<f4')]"),
-        (np.zeros(2, "M8[s]"), "datetime64[s]"),
-        (np.zeros(2, "m8[s]"), "timedelta64[s]"),
-        (np.datetime64(0, "s"), "datetime64[s]"),
-        (np.ma.masked_array([1.0], [True]), "masked float64"),
-        ([1.0], "list"),
-        (1.0, "float"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_unsupported_types(array: object, dtype: str) -> None:
-    """Whatever is not plain numbers is refused, with its name and type."""
-    with pytest.raises(UnsupportedDtypeError) as caught:
-        canonical_array("model.w", array)
-    assert (caught.value.name, caught.value.dtype) == ("model.w", dtype)
-
-
-# ---------------------------------------------------------------- headers
-
-
-@pytest.mark.parametrize(
-    ("dtype", "shape", "text"),
-    [
-        ("<f4", (), "{'descr': '<f4', 'fortran_order': False, 'shape': (), }"),
-        ("|b1", (3,), "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }"),
-        ("<c16", (2, 0, 3), "{'descr': '<c16', 'fortran_order': False, 'shape': (2, 0, 3), }"),
-    ],
-)
-def test_header(dtype: str, shape: tuple[int, ...], text: str) -> None:
-    """The header is this text, padded to 128 bytes, and the one that NumPy writes."""
-    header = npy_header(dtype, shape)
-    assert header == b"\x93NUMPY\x01\x00\x76\x00" + text.encode().ljust(117) + b"\n"
-    stream = io.BytesIO()
-    description = {"descr": dtype, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, description)  # type: ignore[no-untyped-call]
-    assert stream.getvalue() == header
-
-
-def test_header_refuses_types() -> None:
-    """There is no header for a type that cannot be stored."""
-    for dtype in (">f4", "=f4", "f4", "<f16", "|O", "|V8"):
-        with pytest.raises(UnsupportedDtypeError):
-            npy_header(dtype, ())
-
-
 # ---------------------------------------------------------------- the file
 
-STATE = {
+STATE: dict[str, Any] = {
     "w": np.arange(6, dtype="f4").reshape(2, 3),
     "adam.m": np.float64(-0.0),
     "mask": np.array([True, False]),
@@ -166,9 +65,9 @@ STATE = {
 def test_pinned_bytes() -> None:
     """An npz of these four arrays has this digest, on every system and for ever."""
     data = npz(**STATE)
-    assert len(data) == 1048
+    assert len(data) == 946
     assert hashlib.sha256(data).hexdigest() == (
-        "0000000000000000000000000000000000000000000000000000000000000000"
+        "a3a1db4a1a835d44a9ffe39cd0cda899078cec6ab29a77e5a8d312928e46d028"
     )
 
 
@@ -178,6 +77,7 @@ def test_numpy_reads_it() -> None:
     with zipfile.ZipFile(stream) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == ["adam.m.npy", "gradient#2.npy", "mask.npy", "w.npy"]
+    stream.seek(0)
     with np.load(stream, allow_pickle=False) as loaded:
         for name, array in STATE.items():
             assert loaded[name].dtype == array.dtype
@@ -327,7 +227,7 @@ HEADERS = {
     "native": npy(GOOD.replace("<f4", "=f4"), bytes(4)),
     "byte-order-of-a-byte": npy(GOOD.replace("<f4", "<i1"), bytes(1)),
     "long-double": npy(GOOD.replace("'<f4'", "'<f16'")[:-2] + "\n", bytes(16)),
-    "repeated-key": npy(GOOD.replace(", }", ", 'shape': (1,), }").replace(" " * 14, "", 1), bytes(4)),
+    "repeated-key": npy(GOOD.replace(", }" + " " * 14, ", 'shape': (1,), }"), bytes(4)),
     "two-keys": npy(GOOD.replace("'fortran_order': False, ", ""), bytes(4)),
     "leading-zero": npy(GOOD.replace("(1,)", "(01,)")[:-2] + "\n", bytes(4)),
     "negative": npy(GOOD.replace("(1,)", "(-1,)")[:-2] + "\n", bytes(4)),
@@ -335,7 +235,7 @@ HEADERS = {
     "no-tuple": npy(GOOD.replace("(1,)", "(1) "), bytes(4)),
     "code": npy("__import__('os').getpid()".ljust(117) + "\n", bytes(4)),
     "minus-signs": npy("-" * 4000 + "\n"),
-    "not-ascii": npy(GOOD.replace("(1,)", "(１,)")[:-3] + "\n", bytes(4)),
+    "not-ascii": npy(GOOD.replace("(1,)", "(\uff11,)")[:-3] + "\n", bytes(4)),
 }  # fmt: skip
 
 
@@ -354,13 +254,13 @@ def test_refuses_headers(content: bytes) -> None:
         ((3,), 11, "length: expected 140 bytes for type <f4 and shape (3,), observed 139"),
         ((3,), 13, "length: expected 140 bytes for type <f4 and shape (3,), observed 141"),
         ((2**40,), 4,
-         "length: expected 4398046511232 bytes for type <f4 and shape (1099511627776,), "
-         "observed 132"),
+         ("length: expected 4398046511232 bytes for type <f4 and shape (1099511627776,), "
+         "observed 132")),
         ((2**32, 2**32), 0,
          "array shape: expected at most 9223372036854775807 bytes, observed 73786976294838206464"),
         ((0, 10**18, 10**18), 0,
-         "array shape: expected at most 9223372036854775807 bytes, "
-         "observed 4000000000000000000000000000000000000"),
+         ("array shape: expected at most 9223372036854775807 bytes, "
+         "observed 4000000000000000000000000000000000000")),
     ],
     ids=["short", "long", "huge", "wraps-to-zero", "empty-and-huge"],
 )  # fmt: skip

@@ -61,7 +61,7 @@ REFUSED = {
     "a\n": "character: expected ASCII letters, digits and ._+-, observed U+000A",
     "runs/gradient#2": "character: expected ASCII letters, digits and ._+-, observed U+0023",
     "source/\ud800": "encoding: expected text that UTF-8 can hold, observed U+D800",
-    "source/e\u0301.py": "Unicode form: expected NFC 'source/\\xe9.py', observed 'source/e\\u0301.py'",
+    "source/e\u0301": "Unicode form: expected NFC 'source/\\xe9', observed 'source/e\\u0301'",
 }
 
 WIDE = "character: expected letters, digits, inner blanks and usual punctuation, observed "

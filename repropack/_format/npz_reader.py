@@ -198,12 +198,9 @@ class NpzReader:
 
     def _fill(self, stream: io.BufferedReader, stored: _StoredArray, array: NDArray[Any]) -> None:
         """Read elements straight into a new array, all of it."""
-        remaining = array_bytes(array)
-        while remaining:
-            count = stream.readinto(remaining)
-            if not count:
-                raise PackageFormatError(
-                    f"{self._where}: entry {stored.member!r}: expected {len(remaining)} bytes "
-                    "more, observed the end of the file"
-                )
-            remaining = remaining[count:]
+        count = stream.readinto(array_bytes(array))
+        if count != array.nbytes:
+            raise PackageFormatError(
+                f"{self._where}: entry {stored.member!r}: expected {array.nbytes} bytes, "
+                f"observed {count} before the end of the file"
+            )

@@ -123,11 +123,12 @@ def _cause(run: RunVerification, divergence: Divergence) -> str:
             "an operation whose result varies between launches; repeat that step alone to confirm"
         )
     if divergence.kind == "state":
-        components = join_names(differing_components(divergence)) or "not known"
-        word = "component" if len(differing_components(divergence)) == 1 else "components"
-        if at_first_step and divergence.stage is not None:
-            return f"an incomplete or reset checkpoint: {word} {components}"
-        return f"something that no stage records changes the state: {word} {components}"
+        before = divergence.state_before.differing if divergence.state_before is not None else ()
+        names = differing_components(divergence) or before
+        components = f"{'component' if len(names) == 1 else 'components'} {join_names(names)}"
+        if at_first_step and (divergence.stage is not None or before):
+            return f"an incomplete or reset checkpoint: {components}"
+        return f"something that no stage records changes the state: {components}"
     return _OTHER_CAUSES[divergence.kind]
 
 

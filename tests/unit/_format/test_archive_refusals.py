@@ -87,8 +87,8 @@ REFUSED = {
     ),
     "directory-signature": (
         patched(PAIR, 84, b"XX"),
-        ("entry 'a.txt': directory header at byte 84 is not in the pinned form: signature: expected "
-        "504b0102, observed 0x02015858"),
+        ("entry 'a.txt': directory header at byte 84 is not in the pinned form: signature: "
+        "expected 504b0102, observed 0x02015858"),
     ),
     "directory-name": (
         patched(PAIR, 84 + 46, b"z"),
@@ -159,8 +159,8 @@ REFUSED = {
     ),
     "entry-not-listed": (
         local_header(HELLO) + b"hello" + end_records(0, 40, 0),
-        ("entry 'a.txt': directory header at byte 40 is not in the pinned form: signature: expected "
-        "504b0102, observed 504b0506"),
+        ("entry 'a.txt': directory header at byte 40 is not in the pinned form: signature: "
+        "expected 504b0102, observed 504b0506"),
     ),
     "no-entry-but-listed": (
         directory_header(HELLO) + end_records(1, 0, 51),
@@ -237,6 +237,16 @@ RAW = zlib.compress(bytes(1000), 9, wbits=-15)
 def test_refuses_lying_deflate(data: bytes, problem: str) -> None:
     """A deflated entry ends exactly where its header says, in both sizes."""
     assert str(refuse_zip(data)) == f"p.zip: entry 'a': {problem}"
+
+
+def test_deflate_that_ends_late() -> None:
+    """A deflate stream may go on without content, and is followed to its end."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    data = packer.compress(bytes(200_000))
+    data += b"".join(packer.flush(zlib.Z_FULL_FLUSH) + b"\0\0\0\xff\xff" for _ in range(20_000))
+    assert read_zip(deflated(bytes(200_000), 200_000, data + packer.flush()))
+    error = refuse_zip(deflated(bytes(200_000), 200_000, data + b"\x4b\x04\x00"))
+    assert str(error) == "p.zip: entry 'a': size: expected 200000 bytes, observed more"
 
 
 @pytest.mark.hostile

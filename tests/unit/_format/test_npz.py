@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from repropack._format.archive_reader import ArchiveReader
 from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.limits import Limits
 from repropack._format.npz import (
@@ -200,6 +201,18 @@ def test_file_that_shrinks() -> None:
     stream.truncate(5_000_000)
     with pytest.raises(PackageFormatError, match=r"observed the end of the file after 4999965"):
         reader.read("r")
+
+
+def test_entry_that_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An array is never handed out half filled, whatever its stream does."""
+    reader = NpzReader(io.BytesIO(npz(r=ROWS)), where="u.npz")
+    short = io.BytesIO(bytes(128 + 100))
+    monkeypatch.setattr(ArchiveReader, "open", lambda *_: short)
+    with pytest.raises(PackageFormatError) as caught:
+        reader.read("r")
+    assert str(caught.value) == (
+        "u.npz: entry 'r.npy': expected 120 bytes, observed 100 before the end of the file"
+    )
 
 
 # ---------------------------------------------------------------- refusals

@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import zipfile
 
+import pytest
+
+from repropack._format import zip_layout
+from repropack._format.limits import Limits
 from repropack._format.zip_peek import peek_member, sketch_directory
-from tests.support.archives import patched
+from tests.support.archives import PAIR, build_zip, patched
 
 
 def test_peek_ordinary_zips() -> None:
@@ -37,3 +41,18 @@ def test_peek_never_fails() -> None:
 def test_sketch_of_nothing() -> None:
     """A file that is no zip has no directory."""
     assert sketch_directory(io.BytesIO(b"nothing")).names == {}
+
+
+def test_sketch_is_limited() -> None:
+    """No more entries are looked at than a reader would accept."""
+    assert sketch_directory(io.BytesIO(PAIR)).names == {0: "a.txt", 40: "b.sh"}
+    assert sketch_directory(io.BytesIO(PAIR), Limits(max_entries=1)).names == {0: "a.txt"}
+
+
+def test_sketch_of_damaged_zip64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the zip64 end record is damaged too, the end record's own offset is tried."""
+    monkeypatch.setattr(zip_layout, "ZIP64_FROM_ENTRIES", 2)
+    data = build_zip(("a.txt", b"hello"), ("b.sh", b""))
+    assert sketch_directory(io.BytesIO(data)).names == {0: "a.txt", 40: "b.sh"}
+    damaged = data.replace(b"PK\x06\x06", b"XX\x06\x06")
+    assert sketch_directory(io.BytesIO(damaged)).names == {0: "a.txt", 40: "b.sh"}

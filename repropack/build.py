@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-from repropack._compare.outcomes import compute_results
+from repropack._compare.outcomes import compute_results, describe_reference
 from repropack._format.canonical import encode_canonical
 from repropack._format.layout import (
     CONFIG_SCHEMA,
@@ -24,6 +25,7 @@ from repropack._format.layout import (
 )
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._present.package_readme import package_readme
+from repropack._read.consistency import planned_config
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.package import evidence_digest
@@ -32,9 +34,9 @@ from repropack._read.run import RunReader
 from repropack._run.assemble import list_entries, publish, write_documents
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.recorder import RecordedRun
-from repropack.errors import CouldNotRunError, UsageError
+from repropack.errors import ConfigurationError, CouldNotRunError, UsageError
 from repropack.lab import LAB_PROJECT
-from repropack.models.plan import Plan
+from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.reports import BuildReport
 from repropack.models.results import Results
 
@@ -67,7 +69,8 @@ def build_package(
         the plan expects. A package with a failed expectation is written all the same.
 
     Raises:
-        UsageError: no such project, or the target exists and ``force`` is not given.
+        UsageError: no such project, the target exists and ``force`` is not given or is of another
+            kind, nothing can be written there, or a comparison resumes after the reference's end.
         ProjectError: faults in the project file.
         ExperimentError: the experiment failed; nothing is written at the target.
         CouldNotRunError: a worker died.
@@ -78,12 +81,13 @@ def build_package(
     """
     loaded = load_project(LAB_PROJECT if project is None else Path(project))
     target = _target(loaded, output, force=force, directory=directory)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    work = _work_folder(target)
     try:
         tree = work / "tree"
+        _copy_sources(loaded, tree / SOURCE, target)
         results = _record(loaded, tree, work, on_step)
         metadata = loaded.metadata()
+        _target(loaded, output, force=force, directory=directory)  # it may have come meanwhile
         published = publish(tree, metadata, target, directory=directory, compress=compress)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -115,24 +119,26 @@ def _target(project: Project, output: str | Path | None, *, force: bool, directo
     return target
 
 
+def _work_folder(target: Path) -> Path:
+    """Make a folder beside the target, so that the package gets there in one move."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise UsageError(f"{target.name}: cannot be written there: {error.strerror}") from error
+
+
 def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) -> Results:
-    """Write everything but the manifest below ``tree``."""
-    source = work / SOURCE
-    _copy_sources(project, source)
-    _copy_sources(project, tree / SOURCE)
-    launcher = Launcher(project.plan(), source, tree, work, on_step=on_step)
+    """Write everything but source and manifest below ``tree``."""
+    launcher = Launcher(project.plan(), tree / SOURCE, tree, work, on_step=on_step)
     reference = launcher.run_reference()
     plan = _completed(launcher.plan, reference)
-    launcher = Launcher(plan, source, tree, work, on_step=on_step)
+    launcher = replace(launcher, plan=plan)
     comparisons = []
     for comparison in plan.comparisons:
         with open_container(tree) as container:
             run = launcher.run_comparison(comparison, RunReader(container, REFERENCE_RUN))
-        comparisons.append(
-            comparison.model_copy(
-                update={"config": {name: run.config[name] for name in comparison.config}}
-            )
-        )
+        comparisons.append(_completed_comparison(plan, comparison, run))
     plan = plan.model_copy(update={"comparisons": tuple(comparisons)})
     with open_container(tree) as container:
         runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
@@ -143,8 +149,11 @@ def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) ->
     return results
 
 
-def _copy_sources(project: Project, folder: Path) -> None:
+def _copy_sources(project: Project, folder: Path, target: Path) -> None:
+    """Copy the source; a package directory in the project that is to be replaced is no source."""
     for path, place in project.source_files():
+        if place.is_relative_to(target):
+            continue
         copy = folder / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(place, copy)
@@ -157,17 +166,40 @@ def _completed(plan: Plan, reference: RecordedRun) -> Plan:
     return plan.model_copy(update={"experiment": experiment})
 
 
+def _completed_comparison(
+    plan: Plan, comparison: ComparisonPlan, run: RecordedRun
+) -> ComparisonPlan:
+    """The comparison with its changes as the experiment read them; they must be all there is."""
+    changes = {name: run.config[name] for name in comparison.config}
+    completed = comparison.model_copy(update={"config": changes})
+    planned = planned_config(plan, completed)
+    if encode_canonical(planned) != encode_canonical(run.config):
+        names = [
+            name
+            for name in sorted({*planned, *run.config})
+            if encode_canonical(planned.get(name)) != encode_canonical(run.config.get(name))
+        ]
+        raise ConfigurationError(
+            f"comparison {comparison.name!r}: expected to change {', '.join(sorted(changes))} "
+            f"alone, observed another value of {', '.join(names)} as well"
+        )
+    return completed
+
+
 def _check_identical(results: Results, container: Container) -> None:
-    """Hold every run that its fingerprints call identical against the reference, array by array."""
+    """Hold every run that its fingerprints call identical against the reference by its arrays."""
     reference = RunReader(container, REFERENCE_RUN)
     for outcome in results.comparisons:
-        if outcome.identical:
-            run = RunReader(container, outcome.run)
-            if not hold_against(reference, reference, run, "comparison").equal:
-                raise CouldNotRunError(
-                    f"run {outcome.run!r}: expected arrays equal to the reference's, as their "
-                    "fingerprints are; observed others: the machine or its storage is faulty"
-                )
+        if not outcome.identical:
+            continue
+        run = RunReader(container, outcome.run)
+        # configuration and constants may be others, so the run's own log stands for both sides
+        arrays_equal = hold_against(run, reference, run, "comparison").equal
+        if not arrays_equal or describe_reference(run).chain != results.reference.chain:
+            raise CouldNotRunError(
+                f"run {outcome.run!r}: expected arrays and a chain equal to the reference's, as "
+                "its fingerprints are; observed others: the machine or its storage is faulty"
+            )
 
 
 def _drop_repeated(tree: Path, results: Results) -> None:

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from repropack._format.digests import BLOCK_BYTES
 from repropack._format.layout import MANIFEST
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._read.integrity import Findings, check_package_whole
@@ -39,16 +38,14 @@ def unpack_package(
         What was written.
 
     Raises:
-        UsageError: no such package or entry, or the folder exists and ``force`` is not given.
-        PackageError: the package is damaged; nothing is written.
+        UsageError: no such package or entry; or the folder exists and ``force`` is not given, is no
+            folder, or holds the package itself.
+        PackageError: not a package; nothing is written.
+        IntegrityError: the package is damaged; nothing is written.
         UnsupportedVersionError: a format version or feature of a later release.
     """
     target = Path(directory).absolute()
-    if (target.exists() or target.is_symlink()) and not force:
-        raise UsageError(
-            f"{target.name}: expected a folder that does not exist, observed one that does",
-            hint="give another folder, or --force to replace it",
-        )
+    _check_target(target, Path(path), force=force)
     with open_package(path, limits=limits) as package:
         known = (MANIFEST, *(entry.path for entry in package.manifest.entries))
         unknown = [entry for entry in entries if entry not in known]
@@ -58,7 +55,7 @@ def unpack_package(
         check_package_whole(package, findings, fast=True)
         if findings.faults:
             raise IntegrityError(tuple((f.entry, f.problem) for f in findings.faults))
-        chosen = tuple(path for path in known if not entries or path in entries)
+        chosen = tuple(entry for entry in known if not entries or entry in entries)
         _write(package, chosen, target)
         return UnpackReport(
             path=str(path),
@@ -68,7 +65,24 @@ def unpack_package(
         )
 
 
+def _check_target(target: Path, package: Path, *, force: bool) -> None:
+    if not target.exists() and not target.is_symlink():
+        return
+    if not force:
+        raise UsageError(
+            f"{target.name}: expected a folder that does not exist, observed one that does",
+            hint="give another folder, or --force to replace it",
+        )
+    if target.is_symlink() or not target.is_dir():
+        raise UsageError(f"{target.name}: expected a folder to replace, observed something else")
+    if package.resolve().is_relative_to(target.resolve()):
+        raise UsageError(
+            f"{target.name}: expected a folder apart from the package, observed one that holds it"
+        )
+
+
 def _write(package: Package, paths: Sequence[str], target: Path) -> None:
+    rows = {entry.path: entry for entry in package.manifest.entries}
     target.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
@@ -77,10 +91,12 @@ def _write(package: Package, paths: Sequence[str], target: Path) -> None:
         for path in paths:
             place = tree / path
             place.parent.mkdir(parents=True, exist_ok=True)
-            mode = 0o755 if package.container.executable(path) else 0o644
-            with package.container.open(path) as source, place.open("xb") as copy:
-                shutil.copyfileobj(source, copy, BLOCK_BYTES)
-            place.chmod(mode)
+            with place.open("xb") as copy:
+                if path == MANIFEST:
+                    copy.write(package.read(MANIFEST, max_bytes=package.limits.max_manifest_bytes))
+                else:
+                    package.copy_entry(rows[path], copy)
+            place.chmod(0o755 if path in rows and rows[path].executable else 0o644)
         if target.exists():
             shutil.move(target, work / "former")
         tree.rename(target)

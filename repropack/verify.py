@@ -10,10 +10,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from repropack._compare.environments import compare_environments
-from repropack._format.digests import BLOCK_BYTES
 from repropack._format.layout import REFERENCE_RUN, SOURCE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._read.container import open_container
@@ -39,8 +39,8 @@ from repropack.models.reports import (
     Problem,
     RunClaim,
     RunVerification,
-    VerificationReport,
     Verdict,
+    VerificationReport,
 )
 
 SHIPPED_MEMORY_BYTES = 16 << 30
@@ -74,8 +74,10 @@ def verify_package(
         with every fault, nothing executed; ``could-not-run``, with the reason.
 
     Raises:
-        UsageError: no such path, or no such run.
+        UsageError: no such path, no such run, or no run at all.
     """
+    if runs is not None and not runs:
+        raise UsageError("runs: expected at least one run to execute, observed none")
     verification = _Verification(str(path), tuple(runs) if runs is not None else None, on_step)
     try:
         package = open_package(path, limits=limits)
@@ -90,6 +92,9 @@ def verify_package(
             return verification.verify(package, expect_digest)
         except (ExperimentError, CouldNotRunError, UnsupportedVersionError) as error:
             return verification.could_not_run(error)
+        except PackageError as error:  # changed after it was checked
+            verification.findings.add_error(error, Path(path).name)
+            return verification.report("damaged")
 
 
 @dataclass
@@ -102,13 +107,13 @@ class _Verification:
     package: Package | None = None
     findings: Findings = field(default_factory=Findings)
     runs: list[RunVerification] = field(default_factory=list)
+    checked: bool = False
     shipped: bool = False
     observed: EnvironmentRecord | None = None
 
     def report(self, verdict: Verdict, problem: Problem | None = None) -> VerificationReport:
         """The report with everything known so far."""
         package = self.package
-        known = package is not None and not self.findings.faults
         return VerificationReport(
             path=self.path,
             verdict=verdict,
@@ -118,7 +123,9 @@ class _Verification:
             confinement="shipped-source" if self.shipped else "none",
             runs_requested=self.requested,
             runs=tuple(self.runs),
-            not_verified=self._not_verified(package) if package is not None and known else (),
+            not_verified=self._not_verified(package)
+            if package is not None and self.checked
+            else (),
             environment_differences=compare_environments(package.environment, self.observed)
             if package is not None and self.observed is not None
             else (),
@@ -137,6 +144,7 @@ class _Verification:
         check_package_whole(package, self.findings, expect_digest=expect_digest)
         if self.findings.faults:
             return self.report("damaged")
+        self.checked = True
         self._check_requested(package)
         _require_shipped(package)
         self.shipped = True
@@ -195,7 +203,7 @@ class _Verification:
             lambda to: to.run_comparison(comparison, reference),
             stored,
             arrays,
-            _claim_of(comparison),
+            _claim_of(comparison, package),
         )
 
     def _replay(
@@ -213,14 +221,15 @@ class _Verification:
         with open_container(launcher.tree) as container:
             fresh = RunReader(container, recorded.name)
             verification = hold_against(expected, arrays, fresh, claim)
-            if not verification.equal:
-                again = replace(launcher, tree=launcher.tree.with_name("again"))
-                execute(again)
-                with open_container(again.tree) as repeated:
-                    second = RunReader(repeated, recorded.name)
-                    repeats = hold_against(fresh, fresh, second, claim).equal
-                verification = verification.model_copy(update={"repeats": repeats})
-        self.runs.append(verification)
+            self.runs.append(verification)
+            if verification.equal:
+                return
+            again = replace(launcher, tree=launcher.tree.with_name("again"))
+            execute(again)
+            with open_container(again.tree) as repeated:
+                second = RunReader(repeated, recorded.name)
+                repeats = hold_against(fresh, fresh, second, claim).equal
+        self.runs[-1] = verification.model_copy(update={"repeats": repeats})
 
     def _not_verified(self, package: Package) -> tuple[str, ...]:
         """What this verification says nothing about."""
@@ -261,28 +270,38 @@ def _require_shipped(package: Package) -> None:
     )
 
 
-def _claim_of(comparison: ComparisonPlan) -> RunClaim:
-    if comparison.reset or comparison.config:
+def _is_plain(comparison: ComparisonPlan) -> bool:
+    return not comparison.reset and not comparison.config
+
+
+def _claim_of(comparison: ComparisonPlan, package: Package) -> RunClaim:
+    """What repeating a stored run shows: one that parts from the reference shows only itself."""
+    same = any(row.run == comparison.name and row.identical for row in package.results.comparisons)
+    if not same or not _is_plain(comparison):
         return "comparison"
     return "independent-replay" if comparison.resume_at is None else "exact-resume"
 
 
 def _added_resume(package: Package) -> ComparisonPlan | None:
     """A plain resume from a middle checkpoint, where the plan has none."""
-    claims = [_claim_of(comparison) for comparison in package.plan.comparisons]
+    plan = package.plan
+    resumes = [row for row in plan.comparisons if _is_plain(row) and row.resume_at is not None]
     last = package.results.reference.last_step
     steps = [step for step in package.run().checkpoint_steps() if 0 < step < last]
-    if "exact-resume" in claims or not steps:
+    if resumes or not steps:
         return None
     step = steps[(len(steps) - 1) // 2]
-    return ComparisonPlan(name=f"resume-at-{step}", resume_at=step, expect="identical")
+    candidates = (f"resume-at-{step}{f'-{k}' if k > 1 else ''}" for k in count(1))
+    name = next(name for name in candidates if name not in package.run_names())
+    return ComparisonPlan(name=name, resume_at=step, expect="identical")
 
 
 def _copy_source(package: Package, folder: Path) -> None:
+    """Copy what will be executed; every byte of it is held against its digest once more."""
     for entry in package.manifest.entries:
         if entry.role != "source":
             continue
         copy = folder / entry.path.removeprefix(f"{SOURCE}/")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with package.container.open(entry.path) as stored, copy.open("xb") as stream:
-            shutil.copyfileobj(stored, stream, BLOCK_BYTES)
+        with copy.open("xb") as stream:
+            package.copy_entry(entry, stream)

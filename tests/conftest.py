@@ -107,6 +107,36 @@ def hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_hermetic(monkeypatch, home)
 
 
+@pytest.fixture(scope="session")
+def lab_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The replay lab's package, a zip built once a session; read it, never write to it."""
+    from tests.support.packages import build_lab
+
+    return build_lab(tmp_path_factory.mktemp("lab"))
+
+
+# ---------------------------------------------------------------- coverage of workers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def measured_workers() -> Iterator[None]:
+    """Let coverage follow into workers, whose environment is built from nothing.
+
+    Only where coverage measures: otherwise workers are started exactly as users' are.
+    """
+    names = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+    measuring = {name: os.environ[name] for name in names if name in os.environ}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if measuring:
+            from repropack._run.variables import worker_environment
+
+            monkeypatch.setattr(
+                "repropack._run.launch.worker_environment",
+                lambda *given, **named: worker_environment(*given, **named) | measuring,
+            )
+        yield
+
+
 # ---------------------------------------------------------------- no silent skip
 
 UNEXPLAINED = pytest.StashKey[list[str]]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,58 @@ def arrays(
         st.sampled_from(LAYOUTS),
         st.sampled_from(BYTE_ORDERS),
     )
+
+
+# ---------------------------------------------------------------- JSON values and states
+
+SAFE_INTEGERS = st.integers(-(2**53 - 1), 2**53 - 1)
+
+
+def texts(max_size: int = 8) -> st.SearchStrategy[str]:
+    """Text of every Unicode character, which excludes lone surrogates."""
+    return st.text(st.characters(exclude_categories=["Cs"]), max_size=max_size)
+
+
+def finite_floats() -> st.SearchStrategy[float]:
+    """Every float that JSON can hold: both zeros and subnormals among them."""
+    return st.floats(allow_nan=False, allow_infinity=False)
+
+
+def any_floats() -> st.SearchStrategy[float]:
+    """Every float by its bits: NaN of every payload and sign, infinities, subnormals."""
+    return st.binary(min_size=8, max_size=8).map(lambda bits: struct.unpack(">d", bits)[0])
+
+
+def json_values(max_leaves: int = 20) -> st.SearchStrategy[Any]:
+    """Values that canonical JSON can hold as they are."""
+    return st.recursive(
+        st.none() | st.booleans() | SAFE_INTEGERS | finite_floats() | texts(),
+        lambda part: st.lists(part, max_size=4) | st.dictionaries(texts(), part, max_size=4),
+        max_leaves=max_leaves,
+    )
+
+
+def state_names() -> st.SearchStrategy[str]:
+    """Names of state values, of few components so that several share one."""
+    return st.from_regex(r"[ab](\.[A-Za-z0-9_+-]{1,3}){0,2}", fullmatch=True)
+
+
+def state_values(max_leaves: int = 10) -> st.SearchStrategy[Any]:
+    """Values that a state may have: arrays anywhere, integers and floats of every kind."""
+    keys = texts(4).filter(lambda key: not key.startswith("$"))
+    return st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.integers(-(10**40), 10**40)
+        | any_floats()
+        | texts()
+        | arrays(max_rank=2, max_side=3),
+        lambda part: st.lists(part, max_size=3) | st.dictionaries(keys, part, max_size=3),
+        max_leaves=max_leaves,
+    )
+
+
+def states() -> st.SearchStrategy[dict[str, Any]]:
+    """Complete states: a flat mapping of dotted names to arrays and values."""
+    return st.dictionaries(state_names(), state_values(), max_size=6)

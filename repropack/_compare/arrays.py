@@ -9,10 +9,14 @@ import numpy.typing as npt
 
 from repropack._format.npy import array_type, canonical_array
 from repropack._format.state import encode_value
+from repropack.models.base import MAX_SAFE_INTEGER
 from repropack.models.reports import ArrayDifference, ElementDifference
 
 Array = npt.NDArray[Any]
 FIRST_ELEMENTS = 5
+"""How many differing elements a description shows."""
+
+_INCOMPARABLE = 2**64 - 1
 
 
 def same_bytes(left: Array, right: Array) -> bool:
@@ -24,6 +28,9 @@ def same_bytes(left: Array, right: Array) -> bool:
 def absolute_difference(left: Array, right: Array) -> npt.NDArray[np.float64]:
     """Elementwise absolute difference, taken in float64; of complex numbers, the larger part's.
 
+    Integers are subtracted exactly and then rounded to float64, so that two that differ never
+    have a difference of 0.
+
     Args:
         left: Any storable type and shape.
         right: The same type and shape.
@@ -33,7 +40,10 @@ def absolute_difference(left: Array, right: Array) -> npt.NDArray[np.float64]:
         bits are equal, also for equal infinities.
     """
     with np.errstate(all="ignore"):
-        difference = np.abs(_parts(left) - _parts(right))
+        if left.dtype.kind in "iu":
+            difference = _integer_difference(left, right)
+        else:
+            difference = np.abs(_parts(left) - _parts(right))
     difference[_part_bits(left) == _part_bits(right)] = 0.0
     return _per_element(left, difference)
 
@@ -50,7 +60,8 @@ def ulp_distance(left: Array, right: Array) -> npt.NDArray[np.uint64] | None:
 
     Returns:
         Unsigned 64-bit integers, flat, one an element; the larger part's for complex numbers.
-        The largest integer, ``2**64 - 1``, where either side is NaN and the bits differ.
+        The largest integer, ``2**64 - 1``, where either side is NaN and the bits differ; no two
+        numbers are that far apart.
     """
     if left.dtype.kind not in "fc":
         return None
@@ -58,7 +69,7 @@ def ulp_distance(left: Array, right: Array) -> npt.NDArray[np.uint64] | None:
     high, low = np.maximum(first, second), np.minimum(first, second)
     distance = high.astype(np.uint64) - low.astype(np.uint64)
     incomparable = np.isnan(_parts(left)) | np.isnan(_parts(right))
-    distance[incomparable] = np.uint64(2**64 - 1)
+    distance[incomparable] = np.uint64(_INCOMPARABLE)
     distance[_part_bits(left) == _part_bits(right)] = 0
     return _per_element(left, distance)
 
@@ -74,7 +85,10 @@ def describe_difference(name: str, step: int, expected: Array, observed: Array) 
 
     Returns:
         Counts, largest differences and the first differing elements; no elements where type or
-        shape differ.
+        shape differ. A distance of more than 2**53 - 1 units in the last place is null.
+
+    Raises:
+        UnsupportedDtypeError: an array's type cannot be stored.
     """
     left, right = canonical_array(name, expected), canonical_array(name, observed)
     forms = (_form(left), _form(right))
@@ -97,7 +111,7 @@ def describe_difference(name: str, step: int, expected: Array, observed: Array) 
         elements=left.size,
         elements_differing=len(differs),
         largest_absolute=largest(absolute),
-        largest_ulp=largest_ulp(ulps),
+        largest_ulp=_countable(largest_ulp(ulps)),
         first=tuple(_element(left, right, int(flat), ulps) for flat in differs[:FIRST_ELEMENTS]),
     )
 
@@ -113,7 +127,7 @@ def largest_ulp(ulps: npt.NDArray[np.uint64] | None) -> int | None:
     """Largest comparable distance; ``None`` where none is above zero."""
     if ulps is None:
         return None
-    comparable = ulps[ulps != np.uint64(2**64 - 1)]
+    comparable = ulps[ulps != np.uint64(_INCOMPARABLE)]
     value = int(comparable.max()) if comparable.size else 0
     return value if value > 0 else None
 
@@ -122,15 +136,19 @@ def _element(
     left: Array, right: Array, flat: int, ulps: npt.NDArray[np.uint64] | None
 ) -> ElementDifference:
     index = tuple(int(k) for k in np.unravel_index(flat, left.shape)) if left.shape else ()
-    distance = None if ulps is None else int(ulps[flat])
     return ElementDifference(
         index=index,
         expected=_decimal(left, flat),
         expected_bits=_hexadecimal(left, flat),
         observed=_decimal(right, flat),
         observed_bits=_hexadecimal(right, flat),
-        ulp=None if distance in {None, 2**64 - 1} else distance,
+        ulp=_countable(None if ulps is None else int(ulps[flat])),
     )
+
+
+def _countable(distance: int | None) -> int | None:
+    """A distance as a report holds it: one beyond plain JSON integers is none to count."""
+    return distance if distance is not None and distance <= MAX_SAFE_INTEGER else None
 
 
 def _decimal(array: Array, flat: int) -> Any:
@@ -160,6 +178,12 @@ def _float_parts(array: Array) -> Array:
 
 def _parts(array: Array) -> npt.NDArray[np.float64]:
     return _float_parts(array).astype(np.float64)
+
+
+def _integer_difference(left: Array, right: Array) -> npt.NDArray[np.float64]:
+    first, second = (canonical_array("array", array).reshape(-1) for array in (left, right))
+    high, low = np.maximum(first, second), np.minimum(first, second)
+    return np.asarray(high.astype(np.uint64) - low.astype(np.uint64), np.float64)
 
 
 def _part_bits(array: Array) -> Array:

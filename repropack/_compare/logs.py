@@ -23,7 +23,7 @@ class LogView:
     """One side of a comparison: the lines of a log from some step on.
 
     ``before`` is the recorded state before the first of ``steps``; ``None`` where unknown.
-    ``declared`` are the declarations in force there.
+    ``declared`` are the header's declarations, in force in every line that has none of its own.
     """
 
     declared: Mapping[str, tuple[str, ...] | None]
@@ -61,16 +61,14 @@ def view_from(
     Returns:
         The view; its state is unknown where the step before was recorded without it.
     """
-    declared: _Declared = dict(header.stages)
     before: _Digests | None = dict(start.state)
     iterator = iter(steps)
     for _ in range(first_step - header.first_step):
         line = next(iterator, None)
         if line is None:
             break
-        declared.update(line.declares or ())
         before = None if line.state is None else dict(line.state)
-    return LogView(declared, before, iterator)
+    return LogView(dict(header.stages), before, iterator)
 
 
 @dataclass
@@ -124,14 +122,13 @@ class LogComparison:
         before = None
         if self.left.before is not None and self.right.before is not None:
             before = split(self.left.before, self.right.before)
-        declared_left, declared_right = dict(self.left.declared), dict(self.right.declared)
         while True:
             left, right = next(self.left.steps, None), next(self.right.steps, None)
             if left is None or right is None:
                 self._note_length(left, right, before)
                 return
-            declared_left.update(left.declares or ())
-            declared_right.update(right.declares or ())
+            declared_left = {**self.left.declared, **dict(left.declares or ())}
+            declared_right = {**self.right.declared, **dict(right.declares or ())}
             after = self._split_after(left, right)
             pair = StepPair(left, right, self._tally_stages(left, right))
             if self.divergence is None:
@@ -244,14 +241,16 @@ class _StepWalk:
             names = (*earlier, *(f"{STATE_PREFIX}{component}" for component in sorted(known)))
             if self.before is None:
                 names = (*names, f"{STATE_PREFIX}*")
-        return tuple(InputEquality(name=name, equal=self._equal(name)) for name in names)
+        return tuple(InputEquality(name=name, equal=self._equal(name, earlier)) for name in names)
 
-    def _equal(self, name: str) -> bool | None:
+    def _equal(self, name: str, earlier: list[str]) -> bool | None:
+        """Whether an input is equal; ``None`` where nothing was recorded under its name."""
         if not name.startswith(STATE_PREFIX):
-            return True
-        if self.before is None:
+            return True if name in earlier else None
+        component = name.removeprefix(STATE_PREFIX)
+        if self.before is None or component not in {*self.before.equal, *self.before.differing}:
             return None
-        return name.removeprefix(STATE_PREFIX) in self.before.equal
+        return component in self.before.equal
 
     def _found(
         self,

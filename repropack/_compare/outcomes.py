@@ -42,9 +42,7 @@ class RunEvidence(Protocol):
     def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None: ...
 
 
-def compute_results(
-    plan: Plan, reference: RunEvidence, runs: Mapping[str, RunEvidence]
-) -> Results:
+def compute_results(plan: Plan, reference: RunEvidence, runs: Mapping[str, RunEvidence]) -> Results:
     """All findings of a package, from its logs and kept arrays alone.
 
     Args:
@@ -157,9 +155,9 @@ class _KeptMeasure:
 
     def add(self, pair: StepPair) -> None:
         """Measure one step; steps whose stages were not recorded have no row."""
-        if self._rows is None or pair.left.stages is None or pair.right.stages is None:
+        if self._rows is None:
             return
-        left, right = self._rows[0].next(), self._rows[1].next()
+        left, right = self._rows[0].at(pair.left), self._rows[1].at(pair.right)
         if left is None or right is None or self.stage not in pair.differing_stages:
             return
         if left.dtype != right.dtype or left.shape != right.shape:
@@ -195,11 +193,13 @@ class _Rows:
         steps = run.steps()
         for _ in range(skip_steps):
             line = next(steps, None)
-            if line is not None and line.stages is not None:
-                next(rows, None)
+            if line is None:
+                break
+            self.at(line)
 
-    def next(self) -> npt.NDArray[Any] | None:
-        return next(self._rows, None)
+    def at(self, line: StepLine) -> npt.NDArray[Any] | None:
+        """The row of one step, which is the next; ``None`` where its stages were not recorded."""
+        return None if line.stages is None else next(self._rows, None)
 
 
 def _count_printed(pair: StepPair, name: str, counts: list[int]) -> None:

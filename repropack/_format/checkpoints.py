@@ -9,25 +9,55 @@ from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.npy import array_type
 from repropack._format.npz import read_npz, write_npz
-from repropack._format.state import EncodedState, decode_state, fingerprint_components
-from repropack.errors import IntegrityError, UnsupportedVersionError
+from repropack._format.state import EncodedState, check_encoded, fingerprint_components
+from repropack.errors import (
+    IntegrityError,
+    PackageFormatError,
+    StateError,
+    UnsupportedVersionError,
+    UsageError,
+)
 from repropack.models.checkpoint import ArrayRow, Checkpoint, StoredState
 
 CHECKPOINT_DIGITS = 9
+"""Digits of a step in the name of its checkpoint."""
 
 
 def checkpoint_name(step: int) -> str:
     """File name of the checkpoint after ``step``, without its extension.
 
+    Args:
+        step: 0, the initial state, to 999,999,999.
+
+    Returns:
+        ``step-`` and nine digits, so that names sort like steps.
+
+    Raises:
+        UsageError: the step has more digits than the name.
+
     Example:
         >>> checkpoint_name(40)
         'step-000000040'
     """
+    if not 0 <= step < 10**CHECKPOINT_DIGITS:
+        raise UsageError(
+            f"checkpoint: expected a step from 0 to {10**CHECKPOINT_DIGITS - 1}, observed {step}"
+        )
     return f"step-{step:0{CHECKPOINT_DIGITS}d}"
 
 
 def describe_state(encoded: EncodedState) -> StoredState:
-    """The JSON part of a stored state, every array and component fingerprinted."""
+    """The JSON part of a stored state, every array and component fingerprinted.
+
+    Args:
+        encoded: The state, its arrays in canonical form.
+
+    Returns:
+        The description; each array is read once.
+
+    Raises:
+        UnsupportedDtypeError: an array's type cannot be stored.
+    """
     rows = {
         name: ArrayRow(
             dtype=array_type(array), shape=array.shape, fingerprint=fingerprint_canonical(array)
@@ -43,7 +73,19 @@ def describe_state(encoded: EncodedState) -> StoredState:
 
 
 def write_state(stream: BinaryIO, encoded: EncodedState) -> None:
-    """Write a state's arrays as npz into ``stream``, through the project's own writer."""
+    """Write a state's arrays as npz, through the project's own writer.
+
+    Args:
+        stream: Where the bytes go; written in order.
+        encoded: The state, its arrays in canonical form.
+
+    Raises:
+        UnsupportedDtypeError: an array's type cannot be stored.
+        StateError: an array's name is none.
+
+    Determinism:
+        Equal states give equal bytes.
+    """
     write_npz(stream, encoded.arrays)
 
 
@@ -54,6 +96,12 @@ def checkpoint_bytes(stored: StoredState, *, step: int, chain: str) -> bytes:
         stored: The state's JSON part.
         step: The step after which it was taken; 0 is the initial state.
         chain: The log's chain up to and including that step.
+
+    Returns:
+        Canonical JSON.
+
+    Raises:
+        StateError: the document is longer than readers accept.
     """
     document = Checkpoint(
         components=stored.components,
@@ -62,7 +110,15 @@ def checkpoint_bytes(stored: StoredState, *, step: int, chain: str) -> bytes:
         step=step,
         chain=chain,
     )
-    return encode_canonical(document.model_dump(mode="json"))
+    data = encode_canonical(document.model_dump(mode="json"))
+    maximum = DEFAULT_LIMITS.max_document_bytes
+    if len(data) > maximum:
+        raise StateError(
+            "state",
+            f"expected at most {maximum} bytes of values that are no arrays, observed {len(data)}",
+            hint="keep long lists of numbers in the state as arrays",
+        )
+    return data
 
 
 def read_state(
@@ -81,7 +137,8 @@ def read_state(
         recomputed and found as described.
 
     Raises:
-        PackageFormatError: the npz is not in its one form, or a value is malformed.
+        PackageFormatError: npz or values are not in their one form.
+        LimitExceededError: a limit on reading would be exceeded.
         IntegrityError: arrays missing, unexpected or not as described; holds all of them.
         UnsupportedVersionError: the description uses a member reserved for later releases.
     """
@@ -104,10 +161,22 @@ def read_state(
     if problems:
         raise IntegrityError(tuple((where, problem) for problem in sorted(problems)))
     encoded = EncodedState(dict(sorted(arrays.items())), stored.values)
-    decode_state(encoded)
-    components = fingerprint_components(encoded, {n: r.fingerprint for n, r in stored.arrays.items()})
+    _check_form(encoded, where)
+    components = fingerprint_components(
+        encoded, {name: row.fingerprint for name, row in stored.arrays.items()}
+    )
     if components != stored.components:
-        raise IntegrityError(
-            ((where, f"components: expected {dict(stored.components)}, observed {dict(components)}"),)
-        )
+        expected, computed = _listed(stored.components), _listed(components)
+        raise IntegrityError(((where, f"components: expected {expected}, observed {computed}"),))
     return encoded
+
+
+def _check_form(encoded: EncodedState, where: str) -> None:
+    try:
+        check_encoded(encoded)
+    except PackageFormatError as error:
+        raise PackageFormatError(f"{where}: {error.message}") from error
+
+
+def _listed(components: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{name} {fingerprint}" for name, fingerprint in components) or "none"

@@ -6,10 +6,17 @@ import hashlib
 from typing import BinaryIO
 
 BLOCK_BYTES = 1 << 20
+"""How much of a stream is read at once, in bytes."""
 
 
 def digest_bytes(data: bytes) -> str:
     """Digest of ``data``.
+
+    Args:
+        data: Any bytes.
+
+    Returns:
+        ``sha256:`` and 64 lower-case hexadecimal digits.
 
     Example:
         >>> digest_bytes(b"")[:15]
@@ -19,7 +26,19 @@ def digest_bytes(data: bytes) -> str:
 
 
 def digest_stream(stream: BinaryIO) -> tuple[str, int]:
-    """Digest and size in bytes of what is left in ``stream``, read in blocks of 1 MiB."""
+    """Digest what is left in ``stream``, block by block; memory is independent of its size.
+
+    Args:
+        stream: A blocking stream; read to its end.
+
+    Returns:
+        The digest, and the number of bytes read.
+
+    Example:
+        >>> from io import BytesIO
+        >>> digest_stream(BytesIO(b"abc")) == (digest_bytes(b"abc"), 3)
+        True
+    """
     hasher = hashlib.sha256()
     size = 0
     while block := stream.read(BLOCK_BYTES):

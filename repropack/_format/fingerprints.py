@@ -21,7 +21,8 @@ def fingerprint_array(name: str, array: npt.NDArray[Any] | np.generic) -> str:
 
     Args:
         name: The array's name, for error messages only.
-        array: Any rank and layout, dtype bool, integer, float or complex.
+        array: Array or scalar of any shape, layout and byte order; dtype bool, integer, float up
+            to 64 bits or complex up to 128 bits.
 
     Returns:
         ``sha256:`` and SHA-256 over the domain line, the little-endian NumPy type string, the
@@ -29,7 +30,12 @@ def fingerprint_array(name: str, array: npt.NDArray[Any] | np.generic) -> str:
         order, little-endian.
 
     Raises:
-        UnsupportedDtypeError: the array's type cannot be stored.
+        UnsupportedDtypeError: not a NumPy array or scalar, masked, or of a type that cannot be
+            stored.
+
+    Determinism:
+        Equal bits give equal fingerprints on every machine. ``-0.0`` differs from ``0.0``, NaNs
+        differ by payload, and a scalar equals an array of rank 0.
 
     Example:
         >>> fingerprint_array("w", np.float32(0.0)) == fingerprint_array("w", np.float32(-0.0))
@@ -39,7 +45,17 @@ def fingerprint_array(name: str, array: npt.NDArray[Any] | np.generic) -> str:
 
 
 def fingerprint_canonical(array: npt.NDArray[Any]) -> str:
-    """Fingerprint an array that ``canonical_array`` returned: little-endian, C order."""
+    """Fingerprint an array that ``canonical_array`` returned, without looking at its form again.
+
+    Args:
+        array: Array of any shape, little-endian, of a type that can be stored.
+
+    Returns:
+        The fingerprint, as ``fingerprint_array`` gives it.
+
+    Raises:
+        UnsupportedDtypeError: the array's type cannot be stored.
+    """
     head = f"{array_type(array)}\n{','.join(map(str, array.shape))}\n".encode("ascii")
     hasher = hashlib.sha256(ARRAY_DOMAIN + head)
     hasher.update(array_bytes(array))

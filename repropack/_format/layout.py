@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from repropack.models.manifest import Role
@@ -29,6 +30,8 @@ _ROLE_BY_PATH: dict[str, Role] = {
     LICENSE: "license",
 }
 _ROLE_BY_FOLDER: dict[str, Role] = {SOURCE: "source", "inputs": "input", SCHEMAS: "schema"}
+_RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_CHECKPOINT = re.compile(r"step-[0-9]{9}\.(json|npz)")
 _MEDIA_TYPES = {
     ".json": "application/json",
     ".jsonl": "application/jsonl",
@@ -44,51 +47,127 @@ _MEDIA_TYPES = {
 
 
 def run_folder(run: str) -> str:
-    """Folder of a run."""
+    """Folder of a run.
+
+    Args:
+        run: The run's name.
+
+    Returns:
+        Its path in a package.
+
+    Example:
+        >>> run_folder("reference")
+        'runs/reference'
+    """
     return f"{RUNS}/{run}"
 
 
 def log_path(run: str) -> str:
-    """Fingerprint log of a run."""
+    """Fingerprint log of a run.
+
+    Args:
+        run: The run's name.
+
+    Returns:
+        Its path in a package.
+
+    Example:
+        >>> log_path("reference")
+        'runs/reference/fingerprints.jsonl'
+    """
     return f"{RUNS}/{run}/fingerprints.jsonl"
 
 
 def kept_path(run: str) -> str:
-    """Kept arrays of a run."""
+    """Kept arrays of a run.
+
+    Args:
+        run: The run's name.
+
+    Returns:
+        Its path in a package.
+
+    Example:
+        >>> kept_path("reference")
+        'runs/reference/kept.npz'
+    """
     return f"{RUNS}/{run}/kept.npz"
 
 
 def checkpoint_folder(run: str) -> str:
-    """Folder of a run's checkpoints."""
+    """Folder of a run's checkpoints.
+
+    Args:
+        run: The run's name.
+
+    Returns:
+        Its path in a package.
+
+    Example:
+        >>> checkpoint_folder("reference")
+        'runs/reference/checkpoints'
+    """
     return f"{RUNS}/{run}/checkpoints"
 
 
 def is_evidence(path: str) -> bool:
-    """Whether the evidence digest covers ``path``."""
+    """Return whether the evidence digest covers an entry.
+
+    Args:
+        path: The entry's path.
+
+    Returns:
+        Whether it is ``plan.json`` or lies below one of ``EVIDENCE_FOLDERS``.
+
+    Example:
+        >>> is_evidence("source/train.py"), is_evidence("results.json")
+        (True, False)
+    """
     return path == PLAN or path.startswith(EVIDENCE_FOLDERS)
 
 
 def role_of(path: str) -> Role | None:
-    """The role that an entry at ``path`` has, or ``None`` where no entry may be."""
+    """The role that an entry has by where it lies.
+
+    Args:
+        path: The entry's path.
+
+    Returns:
+        The role, or ``None`` where no entry may be.
+
+    Example:
+        >>> role_of("runs/reference/kept.npz"), role_of("setup.py")
+        ('kept', None)
+    """
     if path in _ROLE_BY_PATH:
         return _ROLE_BY_PATH[path]
     folder, _, rest = path.partition("/")
     if rest and folder in _ROLE_BY_FOLDER:
         return _ROLE_BY_FOLDER[folder]
-    if folder != RUNS or not rest:
+    run, _, file = rest.partition("/")
+    if folder != RUNS or not _RUN.fullmatch(run):
         return None
-    parts = rest.split("/")
-    if parts[1:] == ["fingerprints.jsonl"]:
+    if file == "fingerprints.jsonl":
         return "log"
-    if parts[1:] == ["kept.npz"]:
+    if file == "kept.npz":
         return "kept"
-    if len(parts) == 3 and parts[1] == "checkpoints":
-        return "checkpoint"
-    return None
+    name = file.removeprefix("checkpoints/")
+    return "checkpoint" if name != file and _CHECKPOINT.fullmatch(name) else None
 
 
 def media_type_of(path: str) -> str:
-    """Media type by extension; ``application/octet-stream`` where unknown."""
+    """Media type of an entry by its extension.
+
+    Args:
+        path: The entry's path.
+
+    Returns:
+        The media type; ``application/octet-stream`` where the extension is unknown.
+
+    Example:
+        >>> media_type_of("plan.json")
+        'application/json'
+    """
     if path == LICENSE:
         return "text/plain"
     return _MEDIA_TYPES.get(PurePosixPath(path).suffix, "application/octet-stream")

@@ -6,20 +6,21 @@ writes it; a worker hands over raw records (``_run``), never chained lines.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
 from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack.errors import LimitExceededError, PackageFormatError
+from repropack._format.values import is_encoded_number
+from repropack.errors import LimitExceededError, PackageFormatError, StateError
 from repropack.models.base import Model
 from repropack.models.log import HeaderLine, StartLine, StepLine
 
 CHAIN_DOMAIN = b"repropack.chain.v1\n"
-CHAIN_START = f"sha256:{hashlib.sha256(CHAIN_DOMAIN).hexdigest()}"
+CHAIN_START = digest_bytes(CHAIN_DOMAIN)
 """The chain before step 1 of a fresh run."""
 
 _PREFIX = b'{"chain":"sha256:'
@@ -29,8 +30,19 @@ _Line = TypeVar("_Line", bound=Model)
 
 
 def encode_line(line: HeaderLine | StartLine) -> bytes:
-    """Header or start line as canonical JSON with its newline."""
-    return encode_canonical(line.model_dump(mode="json"))
+    """Encode a header or start line.
+
+    Args:
+        line: The line.
+
+    Returns:
+        Canonical JSON with its newline.
+
+    Raises:
+        StateError: the line is longer than readers accept.
+    """
+    what = "the log's header" if isinstance(line, HeaderLine) else "the log's start line"
+    return _limited(encode_canonical(line.model_dump(mode="json")), what)
 
 
 def chain_step(previous: str, record: dict[str, Any]) -> tuple[bytes, str]:
@@ -43,20 +55,36 @@ def chain_step(previous: str, record: dict[str, Any]) -> tuple[bytes, str]:
     Returns:
         The stored line with its newline, and its chain: SHA-256 of ``repropack.chain.v1``,
         a newline, the chain before as hex, a newline, ``{`` and the line after its chain member.
+
+    Raises:
+        StateError: the line is longer than readers accept.
+
+    Determinism:
+        Equal histories give equal chains; a change in one step changes its chain and every later.
     """
     body = encode_canonical(record)[:-1]
     chain = _chain(previous, body)
-    return _PREFIX + chain.removeprefix("sha256:").encode("ascii") + b'",' + body[1:] + b"\n", chain
+    line = _PREFIX + chain.removeprefix("sha256:").encode("ascii") + b'",' + body[1:] + b"\n"
+    return _limited(line, f"the log's line of step {record.get('step')}"), chain
 
 
 def step_record(line: StepLine) -> dict[str, Any]:
-    """The members of a step line except its chain, as they are stored."""
-    record = line.model_dump(mode="json", exclude={"chain"})
-    return {key: value for key, value in record.items() if key not in _OPTIONAL or value is not None}
+    """The members of a step line except its chain, as they are stored.
+
+    Args:
+        line: The line.
+
+    Returns:
+        What ``chain_step`` takes; members that were not recorded are absent.
+    """
+    return _stored(line.model_dump(mode="json", exclude={"chain"}))
 
 
 class LogReader:
     """Reads a log line by line, checking form, order and chain as it goes.
+
+    What it cannot see: lines cut from the end of a log that no ``finish`` ends, and edits of the
+    header or of the start line's state. Those are held against plan and checkpoints (``_read``).
 
     Attributes:
         header: The header line.
@@ -67,9 +95,14 @@ class LogReader:
     def __init__(self, stream: BinaryIO, *, where: str, limits: Limits = DEFAULT_LIMITS) -> None:
         """Read header and start line of ``stream``.
 
+        Args:
+            stream: The log from byte 0.
+            where: The log's path, for error messages.
+            limits: ``max_log_line_bytes`` and ``max_json_depth`` apply.
+
         Raises:
             PackageFormatError: a missing, malformed or non-canonical line.
-            LimitExceededError: a line longer than ``limits.max_log_line_bytes``.
+            LimitExceededError: a line longer or deeper than ``limits`` allow.
         """
         self._stream = stream
         self._where = where
@@ -88,7 +121,7 @@ class LogReader:
         Raises:
             PackageFormatError: a malformed line, a step out of order, or a chain that does not
                 follow from the line before: the log was cut or edited.
-            LimitExceededError: a line longer than ``limits.max_log_line_bytes``.
+            LimitExceededError: a line longer or deeper than ``limits`` allow.
         """
         expected = self.header.first_step
         finished: str | None = None
@@ -133,29 +166,93 @@ class LogReader:
         return raw
 
     def _read_model(self, model: type[_Line], raw: bytes) -> _Line:
-        return read_line(model, raw, where=f"{self._where} line {self._line_number}")
+        place = f"{self._where} line {self._line_number}"
+        return read_line(model, raw, where=place, limits=self._limits)
 
 
-def read_line(model: type[_Line], raw: bytes, *, where: str) -> _Line:
-    """Read one log line strictly: canonical JSON of exactly the model's members.
+def read_line(
+    model: type[_Line], raw: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS
+) -> _Line:
+    """Read one log line strictly: there is one spelling of each line, and no other is read.
+
+    Args:
+        model: ``HeaderLine``, ``StartLine`` or ``StepLine``.
+        raw: The stored line with its newline.
+        where: The log's path and the line's number, for error messages.
+        limits: Limits on size and depth.
+
+    Returns:
+        The frozen model; writing it again gives ``raw``.
 
     Raises:
-        PackageFormatError: the line is not canonical JSON or does not fit the model.
+        PackageFormatError: the line is not canonical JSON, does not fit the model, names a stage,
+            component or constant twice or out of order, or holds a malformed number.
+        LimitExceededError: longer or deeper than ``limits`` allow.
     """
-    value = decode_strict(raw, where=where)
-    if encode_canonical(value) != raw:
-        raise PackageFormatError(f"{where}: expected canonical JSON, observed another spelling")
+    value = decode_strict(raw, where=where, limits=limits)
     if isinstance(value, dict) and any(value.get(key, "") is None for key in _OPTIONAL):
-        raise PackageFormatError(f"{where}: expected an unrecorded member to be absent, observed null")
+        raise PackageFormatError(
+            f"{where}: expected an unrecorded member to be absent, observed null"
+        )
     try:
-        return model.model_validate_json(raw)
+        line = model.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = "/".join(map(str, first["loc"]))
         raise PackageFormatError(f"{where}: {place or 'line'}: {first['msg']}") from error
+    if encode_canonical(_stored(line.model_dump(mode="json"))) != raw:
+        raise PackageFormatError(f"{where}: expected canonical JSON, observed another spelling")
+    _check_names(line, where)
+    return line
+
+
+def _check_names(line: Model, where: str) -> None:
+    """Refuse rows that a mapping would swallow, and numbers that mean nothing."""
+    if isinstance(line, HeaderLine):
+        _check_rows(line.constants, f"{where}: constants", in_order=True)
+        _check_rows(line.stages, f"{where}: stages")
+    if isinstance(line, StartLine):
+        _check_rows(line.state, f"{where}: state", in_order=True)
+    if isinstance(line, StepLine):
+        _check_rows(line.state or (), f"{where}: state", in_order=True)
+        _check_rows(line.stages or (), f"{where}: stages")
+        _check_rows(line.declares or (), f"{where}: declares")
+        if line.declares == ():
+            raise PackageFormatError(f"{where}: declares: expected it to be absent, observed none")
+        for name, number in line.metrics.items():
+            if isinstance(number, dict) and not is_encoded_number(number):
+                raise PackageFormatError(
+                    f"{where}: metrics/{name}: expected a number, observed {number!r:.80}"
+                )
+
+
+def _check_rows(rows: Sequence[tuple[str, object]], place: str, *, in_order: bool = False) -> None:
+    names = [name for name, _ in rows]
+    if len(set(names)) != len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise PackageFormatError(f"{place}: expected each name once, observed {twice!r} twice")
+    if in_order and names != sorted(names):
+        raise PackageFormatError(f"{place}: expected names sorted, observed another order")
+
+
+def _stored(members: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value for name, value in members.items() if name not in _OPTIONAL or value is not None
+    }
+
+
+def _limited(line: bytes, what: str) -> bytes:
+    """Refuse to write what no reader would accept."""
+    maximum = DEFAULT_LIMITS.max_log_line_bytes
+    if len(line) > maximum:
+        raise StateError(
+            what,
+            f"expected at most {maximum} bytes, observed {len(line)}",
+            hint="record fewer stages in a step, or give them shorter names",
+        )
+    return line
 
 
 def _chain(previous: str, body: bytes) -> str:
-    hasher = hashlib.sha256(CHAIN_DOMAIN)
-    hasher.update(previous.removeprefix("sha256:").encode("ascii") + b"\n" + body)
-    return f"sha256:{hasher.hexdigest()}"
+    hexadecimal = previous.removeprefix("sha256:").encode("ascii")
+    return digest_bytes(CHAIN_DOMAIN + hexadecimal + b"\n" + body)

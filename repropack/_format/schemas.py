@@ -1,18 +1,25 @@
 """JSON Schemas: generated from the models, found in the wheel or the checkout, and applied.
 
-Reading a document means, in this order: strict JSON, its format version, the JSON Schema on the
-raw value, then the model. Schema and model each catch what the other lets through.
+Reading a document means, in this order: strict JSON, the JSON Schema on the raw value, then the
+model. The schemas are applied as strictly as the models: an integer is written as one, ``$`` ends
+a pattern at the end of the text and not before a newline, a date is a date.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import jsonschema
+from jsonschema.protocols import Validator
 from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
 
 from repropack._format.canonical import decode_strict
 from repropack._format.limits import DEFAULT_LIMITS, Limits
@@ -53,11 +60,19 @@ _DOCUMENTS: dict[str, Any] = {
 PACKAGED_SCHEMAS = ("checkpoint", "environment", "fingerprint-log", "manifest", "plan", "results")
 """Schemas that every package carries: those of its own documents."""
 
+_FORMATS = jsonschema.FormatChecker(["date"])
+_MAX_ISSUES = 1000
+_REQUIRED_MEMBERS = ("schema", "format", "format_version")
+"""Members of a document that say what it is: present although the models know their values."""
 _Document = TypeVar("_Document", bound=Document)
 
 
 def schema_names() -> tuple[str, ...]:
-    """Names of all published schemas, sorted."""
+    """Names of all published schemas.
+
+    Returns:
+        The names that ``repropack schema`` accepts, sorted.
+    """
     return tuple(sorted(_DOCUMENTS))
 
 
@@ -66,12 +81,21 @@ def generate_schemas() -> dict[str, bytes]:
 
     Returns:
         File content by schema name: JSON indented by two spaces with a final newline.
+
+    Determinism:
+        Equal within one version of pydantic.
     """
     return {name: _generate(name) for name in schema_names()}
 
 
 def schema_bytes(name: str) -> bytes:
     """The published schema ``name``: from the installed package, else from the checkout.
+
+    Args:
+        name: One of ``schema_names()``.
+
+    Returns:
+        The file's bytes.
 
     Raises:
         UsageError: no schema has that name.
@@ -98,34 +122,60 @@ def read_document(
     Raises:
         PackageFormatError: not strict JSON.
         LimitExceededError: larger or deeper than allowed.
-        SchemaError: the document breaks its schema; holds every issue.
+        SchemaError: the document breaks its schema; holds every issue, up to 1,000 of them.
     """
     value = decode_strict(data, where=where, limits=limits)
     name = str(model.model_fields["schema_name"].default).split("/")[1]
-    issues = tuple(
-        (_pointer(error.absolute_path), _shortened(error.message))
-        for error in sorted(_validator(name).iter_errors(value), key=lambda e: list(map(str, e.absolute_path)))
-    )
+    issues = _issues(_validator(name).iter_errors(value))
     if issues:
         raise SchemaError(where, issues)
     try:
         return model.model_validate_json(data)
     except ValidationError as error:
-        raise SchemaError(
-            where,
-            tuple(
-                (_pointer(issue["loc"]), _shortened(issue["msg"]))
-                for issue in error.errors(include_url=False)
-            ),
-        ) from error
+        found = error.errors(include_url=False)
+        issues = tuple((_pointer(issue["loc"]), _shortened(issue["msg"])) for issue in found)
+        raise SchemaError(where, issues) from error
+
+
+def _issues(errors: Iterable[jsonschema.ValidationError]) -> tuple[tuple[str, str], ...]:
+    """Issues in the order of their places; a hostile document has more than anyone reads."""
+    found = list(islice(errors, _MAX_ISSUES + 1))
+    shown = sorted(found[:_MAX_ISSUES], key=lambda error: [str(k) for k in error.absolute_path])
+    issues = [(_pointer(error.absolute_path), _shortened(error.message)) for error in shown]
+    if len(found) > _MAX_ISSUES:
+        issues.append(("", f"more than {_MAX_ISSUES} issues; the others are not listed"))
+    return tuple(issues)
 
 
 def _generate(name: str) -> bytes:
     schema = TypeAdapter(_DOCUMENTS[name]).json_schema(
-        mode="validation" if name == "project" else "serialization", by_alias=True
+        mode="validation" if name == "project" else "serialization",
+        by_alias=True,
+        schema_generator=_SchemaGenerator,
     )
     schema = {"$schema": _DIALECT, **schema, "title": f"repropack/{name}/v1"}
     return _indented(schema)
+
+
+class _SchemaGenerator(GenerateJsonSchema):
+    """Closes two doors that pydantic leaves open."""
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> dict[str, Any]:
+        """A mapping refuses keys that are no names, instead of not looking at their values."""
+        made = super().dict_schema(schema)
+        for pattern, values in made.pop("patternProperties", {}).items():
+            made["propertyNames"] = {**made.get("propertyNames", {}), "pattern": pattern}
+            made["additionalProperties"] = values
+        return made
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> dict[str, Any]:
+        """A document names its schema and version; a default is no substitute."""
+        made = super().model_schema(schema)
+        members = made.get("properties", {})
+        if "const" in members.get("schema", {}):
+            named = [name for name in _REQUIRED_MEMBERS if name in members]
+            made["required"] = [*named, *made.get("required", ())]
+        return made
 
 
 def _indented(schema: dict[str, Any]) -> bytes:
@@ -142,9 +192,30 @@ def _schema_folder() -> Path:
 
 
 @cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
+def _validator(name: str) -> Validator:
     schema = decode_strict(schema_bytes(name), where=f"schema {name}")
-    return jsonschema.Draft202012Validator(schema)
+    validator: Validator = _StrictValidator(schema, format_checker=_FORMATS)
+    return validator
+
+
+def _check_pattern(
+    _: Validator, pattern: str, instance: object, __: object
+) -> Iterator[jsonschema.ValidationError]:
+    """Patterns as ECMA-262 has them: Python's ``$`` also matches before a final newline."""
+    expression = pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+    if isinstance(instance, str) and not re.search(expression, instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _is_integer(_: object, instance: object) -> bool:
+    return isinstance(instance, int) and not isinstance(instance, bool)
+
+
+_StrictValidator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator,
+    {"pattern": _check_pattern},
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+)
 
 
 def _pointer(path: Any) -> str:

@@ -2,15 +2,13 @@
 
 A state is a flat mapping of dotted names to arrays and JSON values. A value may contain arrays
 (generator states do): each becomes an array ``<name>#<k>``, counted in the order of sorted keys,
-and leaves ``{"$array": "<name>#<k>"}`` in its place.
+and leaves ``{"$array": "<name>#<k>"}`` in its place. A state has one encoded form, and reading
+refuses every other, so that no part of a stored state escapes its component's fingerprint.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
 import re
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -19,15 +17,35 @@ import numpy as np
 import numpy.typing as npt
 
 from repropack._format.canonical import encode_canonical
+from repropack._format.digests import digest_bytes
 from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.npy import canonical_array
+from repropack._format.values import (
+    ValueEncoder,
+    check_references,
+    decode_checked,
+    decode_value,
+    encode_value,
+)
 from repropack.errors import PackageFormatError, StateError
-from repropack.models.base import MAX_SAFE_INTEGER, NAME_PATTERN
+from repropack.models.base import NAME_PATTERN
+
+__all__ = [
+    "STATE_DOMAIN",
+    "EncodedState",
+    "check_encoded",
+    "check_name",
+    "component_of",
+    "decode_state",
+    "decode_value",
+    "encode_state",
+    "encode_value",
+    "fingerprint_components",
+]
 
 STATE_DOMAIN = b"repropack.state.v1\n"
-MAX_VALUE_DEPTH = 48
 _NAME = re.compile(NAME_PATTERN)
-_CANONICAL_NAN = struct.pack("<d", math.nan)
+_MAX_NAME_CHARACTERS = 200
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -39,27 +57,53 @@ class EncodedState:
     values: Mapping[str, Any]
 
     def names(self) -> tuple[str, ...]:
-        """Names of the state itself, sorted; nested arrays belong to their value's name."""
+        """Names of the state itself, sorted; nested arrays belong to their value's name.
+
+        Returns:
+            Every name of an array or value that the author gave.
+        """
         return tuple(sorted([*self.values, *(name for name in self.arrays if "#" not in name)]))
 
 
 def check_name(name: object, what: str) -> str:
-    """Return ``name`` if it is a valid name.
+    """Check a name that an author gave.
+
+    Args:
+        name: The name.
+        what: What it names, for error messages: ``state``, ``stage``, ``metric``, ``component``.
+
+    Returns:
+        ``name`` itself, if it is valid.
 
     Raises:
         StateError: not text, too long, or with characters that names do not have.
+
+    Example:
+        >>> check_name("adam.first_moment", "state")
+        'adam.first_moment'
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > 200:
+    if not _is_name(name):
         raise StateError(
-            str(name)[:200],
-            f"is no {what} name: expected 1 to 200 of A-Z a-z 0-9 _ . + - (not starting with "
-            f". + -), observed {str(name)[:80]!r}",
+            str(name)[:_MAX_NAME_CHARACTERS],
+            f"is no {what} name: expected 1 to {_MAX_NAME_CHARACTERS} of A-Z a-z 0-9 _ . + - "
+            f"(not starting with . + -), observed {str(name)[:80]!r}",
         )
-    return name
+    return cast("str", name)
 
 
 def component_of(name: str) -> str:
-    """The component that a state name belongs to: the part before the first dot."""
+    """The component that a state name, or an array of a state, belongs to.
+
+    Args:
+        name: A valid name, with ``#<k>`` at its end or not.
+
+    Returns:
+        The part before the first dot.
+
+    Example:
+        >>> component_of("adam.first_moment"), component_of("sampler#2")
+        ('adam', 'sampler')
+    """
     return name.split("#", 1)[0].split(".", 1)[0]
 
 
@@ -67,7 +111,9 @@ def encode_state(state: Mapping[str, object]) -> EncodedState:
     """Encode a state; arrays are copied, so that later changes in place cannot reach it.
 
     Args:
-        state: What ``state_dict()`` returned: names to arrays, scalars and JSON values.
+        state: What ``state_dict()`` returned: names to arrays, scalars and JSON values. A NumPy
+            scalar is stored as an array of rank 0 and comes back as one. The order of a dict's
+            keys is not part of a state.
 
     Returns:
         Arrays in canonical form and encoded values, both under sorted names.
@@ -75,9 +121,17 @@ def encode_state(state: Mapping[str, object]) -> EncodedState:
     Raises:
         StateError: a name or value that cannot be stored; names the value and where in it.
         UnsupportedDtypeError: an array of a type that cannot be stored.
+
+    Determinism:
+        Equal states give equal forms: ``-0.0`` differs from ``0.0``, ``1`` from ``1.0``, NaNs by
+        payload; order of names and keys leaves no trace.
+
+    Example:
+        >>> encode_state({"w": np.zeros(2), "t": 1, "rate": float("inf")}).values
+        {'rate': {'$float': 'inf'}, 't': 1}
     """
     if not isinstance(state, Mapping):
-        raise StateError("state", f"expected a mapping of names, observed {_kind(state)}")
+        raise StateError("state", f"expected a mapping of names, observed {type(state).__name__}")
     arrays: _Arrays = {}
     values: dict[str, Any] = {}
     for name in sorted(state, key=str):
@@ -86,45 +140,61 @@ def encode_state(state: Mapping[str, object]) -> EncodedState:
         if isinstance(value, np.ndarray | np.generic):
             arrays[name] = canonical_array(name, value).copy()
         else:
-            values[name] = _encode(name, value, arrays, "", 0)
+            encoder = ValueEncoder(name)
+            values[name] = encoder.encode(value)
+            arrays.update(encoder.arrays)
     return EncodedState(dict(sorted(arrays.items())), values)
 
 
-def encode_value(name: str, value: object) -> Any:
-    """Encode one JSON value that holds no array, such as a configuration value or a metric.
-
-    Raises:
-        StateError: the value cannot be stored as JSON.
-    """
-    arrays: _Arrays = {}
-    encoded = _encode(name, value, arrays, "", 0)
-    if arrays:
-        raise StateError(name, "expected a JSON value, observed an array")
-    return encoded
-
-
 def decode_state(encoded: EncodedState) -> dict[str, Any]:
-    """The state as ``load_state_dict`` receives it; arrays are fresh copies.
+    """The state as ``load_state_dict`` receives it.
+
+    Args:
+        encoded: The state in its one encoded form.
+
+    Returns:
+        Arrays, fresh and writable copies, and values by sorted names.
 
     Raises:
-        PackageFormatError: an encoded value that is malformed or names a missing array.
+        PackageFormatError: the state is not in its one form.
     """
-    state: dict[str, Any] = {}
-    for name in encoded.names():
-        if name in encoded.values:
-            state[name] = _decode(name, encoded.values[name], encoded.arrays)
-        else:
-            state[name] = encoded.arrays[name].copy()
-    return state
+    check_encoded(encoded)
+    return {
+        name: decode_checked(encoded.values[name], encoded.arrays)
+        if name in encoded.values
+        else encoded.arrays[name].copy()
+        for name in encoded.names()
+    }
 
 
-def decode_value(name: str, value: object) -> Any:
-    """Decode one encoded value that holds no array.
+def check_encoded(encoded: EncodedState) -> None:
+    """Check that a state that was read is in the one form that ``encode_state`` gives.
+
+    Nothing is decoded or copied: the time needed is in proportion to the values' size.
+
+    Args:
+        encoded: The state as it was read.
 
     Raises:
-        PackageFormatError: the value is malformed.
+        PackageFormatError: a name that is none, a name used twice, a value that is malformed or
+            could be spelled otherwise, or arrays and references to them that do not match.
     """
-    return _decode(name, value, {})
+    nested = {name for name in encoded.arrays if "#" in name}
+    for name in [*encoded.values, *(name for name in encoded.arrays if name not in nested)]:
+        if not _is_name(name):
+            raise PackageFormatError(f"state: expected a state name, observed {name!r:.80}")
+    for name in encoded.values:
+        if name in encoded.arrays:
+            raise PackageFormatError(f"value {name!r}: expected one value, observed an array too")
+        count = check_references(name, encoded.values[name])
+        for key in (f"{name}#{k}" for k in range(1, count + 1)):
+            if key not in nested:
+                raise PackageFormatError(f"value {name!r}: expected array {key!r}, observed none")
+            nested.remove(key)
+    if nested:
+        raise PackageFormatError(
+            f"array {min(nested)!r}: expected a value that names it, observed none"
+        )
 
 
 def fingerprint_components(
@@ -134,12 +204,15 @@ def fingerprint_components(
 
     Args:
         encoded: The state.
-        fingerprints: Array fingerprints by name where they are known already.
+        fingerprints: Fingerprints of all its arrays by name, where they are known already.
 
     Returns:
         ``(component, fingerprint)`` sorted by component. The fingerprint is SHA-256 of
         ``repropack.state.v1`` and a newline, then the canonical JSON of the sorted
         ``[name, value]``, each array in it as ``{"$array": <array fingerprint>}``.
+
+    Determinism:
+        Equal components give equal fingerprints, whatever else the state holds.
     """
     known = fingerprints or {
         name: fingerprint_canonical(array) for name, array in encoded.arrays.items()
@@ -152,94 +225,8 @@ def fingerprint_components(
             value = {"$array": known[name]}
         rows.setdefault(component_of(name), []).append([name, value])
     return tuple(
-        (component, f"sha256:{hashlib.sha256(STATE_DOMAIN + encode_canonical(rows[component])).hexdigest()}")
+        (component, digest_bytes(STATE_DOMAIN + encode_canonical(rows[component])))
         for component in sorted(rows)
-    )
-
-
-def _encode(name: str, value: object, arrays: _Arrays, place: str, depth: int) -> Any:
-    if depth > MAX_VALUE_DEPTH:
-        raise StateError(name, f"nested deeper than {MAX_VALUE_DEPTH} levels at {place}")
-    if isinstance(value, np.ndarray | np.generic):
-        key = f"{name}#{sum(known.startswith(f'{name}#') for known in arrays) + 1}"
-        arrays[key] = canonical_array(f"{name}{place}", value).copy()
-        return {"$array": key}
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return _text(name, value, place)
-    if isinstance(value, int):
-        return int(value) if abs(value) <= MAX_SAFE_INTEGER else {"$int": _decimal(value)}
-    if isinstance(value, float):
-        return _encode_float(value)
-    if isinstance(value, list):
-        return [_encode(name, item, arrays, f"{place}[{k}]", depth + 1) for k, item in enumerate(value)]
-    if isinstance(value, dict):
-        return _encode_dict(name, value, arrays, place, depth)
-    if isinstance(value, tuple):
-        raise StateError(
-            name,
-            f"holds a tuple{_at(place)}, which JSON would give back as a list",
-            hint="store a list, and make the tuple again in load_state_dict",
-        )
-    raise StateError(
-        name,
-        f"holds {_kind(value)}{_at(place)}: expected an array, a number, text, true, false, "
-        f"none, or lists and dicts of those",
-    )
-
-
-def _encode_dict(
-    name: str, value: dict[Any, Any], arrays: _Arrays, place: str, depth: int
-) -> dict[str, Any]:
-    for key in value:
-        if not isinstance(key, str):
-            raise StateError(name, f"has the key {key!r}{_at(place)}: expected text")
-        if key.startswith("$"):
-            raise StateError(name, f"has the key {key!r}{_at(place)}: keys with $ are reserved")
-        _text(name, key, place)
-    return {
-        key: _encode(name, value[key], arrays, f"{place}[{key!r}]", depth + 1)
-        for key in sorted(value)
-    }
-
-
-def _encode_float(value: float) -> Any:
-    if math.isfinite(value):
-        return float(value)
-    if math.isinf(value):
-        return {"$float": "inf" if value > 0 else "-inf"}
-    bits = struct.pack("<d", value)
-    return {"$float": "nan" if bits == _CANONICAL_NAN else f"nan:{bits[::-1].hex()}"}
-
-
-def _decode(name: str, value: Any, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    if isinstance(value, list):
-        return [_decode(name, item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if not any(key.startswith("$") for key in value):
-        return {key: _decode(name, item, arrays) for key, item in value.items()}
-    if len(value) == 1:
-        ((kind, text),) = value.items()
-        if kind == "$int" and isinstance(text, str) and re.fullmatch(r"-?[1-9][0-9]{15,}", text):
-            return _integer(text)
-        if kind == "$float" and isinstance(text, str):
-            return _decode_float(name, text)
-        if kind == "$array" and isinstance(text, str) and text in arrays:
-            return arrays[text].copy()
-    raise PackageFormatError(f"value {name!r}: expected an encoded value, observed {value!r:.80}")
-
-
-def _decode_float(name: str, text: str) -> float:
-    if text in {"nan", "inf", "-inf"}:
-        return float(text)
-    if re.fullmatch(r"nan:[7f]ff[0-9a-f]{13}", text):
-        value = cast("float", struct.unpack(">d", bytes.fromhex(text[4:]))[0])
-        if math.isnan(value) and text != "nan:7ff8000000000000":
-            return value
-    raise PackageFormatError(
-        f"value {name!r}: expected nan, inf, -inf or nan:<16 hex>, observed {text!r:.80}"
     )
 
 
@@ -253,41 +240,9 @@ def _with_fingerprints(value: Any, known: Mapping[str, str]) -> Any:
     return value
 
 
-def _text(name: str, text: str, place: str) -> str:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise StateError(name, f"holds text with a lone surrogate{_at(place)}")
-    return str(text)
-
-
-def _decimal(value: int) -> str:
-    """Decimal digits of any integer; Python refuses ``str`` above 4,300 digits, so by halves."""
-    if value < 0:
-        return f"-{_decimal(-value)}"
-    return _digits(value)
-
-
-def _digits(value: int) -> str:
-    if value < 10**4000:
-        return str(value)
-    count = value.bit_length() * 30103 // 200000
-    high, low = divmod(value, 10**count)
-    return _digits(high) + _digits(low).zfill(count)
-
-
-def _integer(text: str) -> int:
-    """The inverse of ``_decimal``."""
-    if text.startswith("-"):
-        return -_integer(text[1:])
-    if len(text) <= 4000:
-        return int(text)
-    half = len(text) // 2
-    return _integer(text[:-half]) * 10**half + _integer(text[-half:])
-
-
-def _at(place: str) -> str:
-    return f" at {place}" if place else ""
-
-
-def _kind(value: object) -> str:
-    kind = type(value)
-    return f"an object of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+def _is_name(name: object) -> bool:
+    return (
+        isinstance(name, str)
+        and _NAME.fullmatch(name) is not None
+        and len(name) <= _MAX_NAME_CHARACTERS
+    )

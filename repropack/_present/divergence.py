@@ -17,9 +17,11 @@ _STATE = "state:"
 
 
 def divergence_place(divergence: Divergence) -> str:
-    """Where two logs part, like a path: ``step 41 · batch``.
+    """Where two logs part.
 
-    Where steps between were not recorded whole, the steps in which it lies: ``steps 41..45``.
+    Returns:
+        Step and stage like a path, ``step 41 · batch``; where steps between were not recorded
+        whole, those in which it lies, ``steps 41..45 · batch``.
     """
     first = divergence.last_equal_step + 1
     narrowed = first < divergence.step and divergence.kind != "length"
@@ -73,6 +75,8 @@ def hypotheses(
     allowed = [_cause(run, divergence)]
     if environment_differs:
         allowed.insert(0, "the other environment (above)")
+    if any(problem.startswith("configuration ") for problem in run.problems):
+        allowed.insert(0, "the other configuration (above)")
     return tuple(allowed), tuple(_excluded(run, divergence))
 
 

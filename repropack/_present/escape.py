@@ -28,7 +28,7 @@ def escape_text(text: str, max_characters: int = MAX_CHARACTERS) -> str:
 
     Args:
         text: Any text.
-        max_characters: How many of its characters are shown.
+        max_characters: Length at which it is cut, escapes counted as they are written.
 
     Returns:
         Printable characters as they are, every other as ``\xhh``, ``\uhhhh`` or ``\Uhhhhhhhh``;
@@ -40,15 +40,16 @@ def escape_text(text: str, max_characters: int = MAX_CHARACTERS) -> str:
         >>> escape_text("abcdef", max_characters=4)
         'abcd... (2 more characters)'
     """
-    shown: list[str] = []
+    shown = ""
     marks = _MAX_MARKS  # a mark at the beginning would land on what stands before the text
-    for character in text[:max_characters]:
+    for position, character in enumerate(text):
         marks = marks + 1 if unicodedata.category(character) in {"Mn", "Me"} else 0
         visible = character.isprintable() and character not in _SHOWN_AS_NOTHING
-        shown.append(character if visible and marks <= _MAX_MARKS else _escape(character))
-    if len(text) > max_characters:
-        shown.append(f"... ({len(text) - max_characters} more characters)")
-    return "".join(shown)
+        piece = character if visible and marks <= _MAX_MARKS else _escape(character)
+        if len(shown) + len(piece) > max_characters:
+            return f"{shown}... ({len(text) - position} more characters)"
+        shown += piece
+    return shown
 
 
 def _escape(character: str) -> str:

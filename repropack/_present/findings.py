@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from repropack._format.canonical import encode_canonical
 from repropack._present.divergence import divergence_place
 from repropack._present.escape import escape_text
 from repropack._present.layout import join_names, number, plural, short_number, step_range
-from repropack.models.plan import ComparisonPlan, ExpectedDivergence
+from repropack.models.plan import ComparisonPlan, ExpectedDivergence, RecordPlan
 from repropack.models.results import ComparisonOutcome, Results, StepCount
 
 _BETTER_HIGHER = (
@@ -24,15 +25,15 @@ def findings_table(results: Results) -> tuple[list[str], list[list[str]], tuple[
     """The comparisons as a table.
 
     Returns:
-        Headings, where ``\\n`` parts lines; one row a comparison; columns aligned to the right.
+        Headings, some of two lines; one row a comparison; columns aligned to the right.
     """
     kept = _in_order(row.stage for outcome in results.comparisons for row in outcome.kept)
     printed = _in_order(row.metric for outcome in results.comparisons for row in outcome.printed)
     header = ["comparison", "steps", "first divergence"]
     header += [f"{escape_text(stage, 40)}\ndiffer at" for stage in kept]
     header += [f"{escape_text(metric, 40)} prints\nequal at" for metric in printed]
-    header += [f"largest difference\nof {escape_text(stage, 40)}" for stage in kept]
-    header += ["expectation"]
+    header += [f"largest diff.\nof {escape_text(stage, 40)}" for stage in kept]
+    header += ["expected"]
     rows = [
         [
             escape_text(outcome.run, 80),
@@ -41,7 +42,7 @@ def findings_table(results: Results) -> tuple[list[str], list[list[str]], tuple[
             *(_count(_step_count(outcome, stage)) for stage in kept),
             *(_printed_count(outcome, metric) for metric in printed),
             *(_largest(outcome, stage) for stage in kept),
-            _held(outcome),
+            _as_expected(outcome),
         ]
         for outcome in results.comparisons
     ]
@@ -57,7 +58,9 @@ def contrasts(outcome: ComparisonOutcome) -> Iterator[str]:
     if outcome.identical:
         return
     name = escape_text(outcome.run, 80)
-    same_print = [row.metric for row in outcome.printed if row.compared and row.equal == row.compared]
+    same_print = [
+        row.metric for row in outcome.printed if row.compared and row.equal == row.compared
+    ]
     for row in outcome.printed:
         if row.metric in same_print:
             yield (
@@ -81,7 +84,9 @@ def outcome_sentence(outcome: ComparisonOutcome) -> str:
         state = ""
         if outcome.final_state is not None and not outcome.final_state.differing:
             state = f", and so is its final state ({join_names(outcome.final_state.equal)})"
-        return f"Identical: every fingerprint is equal at {steps} of {plural(steps, 'step')}{state}."
+        return (
+            f"Identical: every fingerprint is equal at {steps} of {plural(steps, 'step')}{state}."
+        )
     if outcome.divergence is None:
         names = join_names(outcome.start.differing)
         return f"It started from another state ({names}) and is equal in every recorded step."
@@ -104,9 +109,7 @@ def measure_sentences(outcome: ComparisonOutcome) -> Iterator[str]:
             if far is not None
             else ""
         )
-        yield (
-            f"{escape_text(row.stage, 80)} differ at {_count(count)} steps{largest}."
-        )
+        yield (f"{escape_text(row.stage, 80)} differ at {_count(count)} steps{largest}.")
     for agreement in outcome.printed:
         yield (
             f"{escape_text(agreement.metric, 80)} prints equal at {agreement.equal} of "
@@ -119,11 +122,14 @@ def intervention(comparison: ComparisonPlan) -> str:
     if comparison.resume_at is None:
         parts = ["run again from the beginning in a fresh process"]
     else:
-        parts = [f"resumed in a fresh process from the checkpoint after step {comparison.resume_at}"]
+        parts = [
+            f"resumed in a fresh process from the checkpoint after step {comparison.resume_at}"
+        ]
     if comparison.reset:
-        parts.append(f"{join_names(comparison.reset)} put back to the value at step 0")
+        value = "its value" if len(comparison.reset) == 1 else "their values"
+        parts.append(f"{join_names(comparison.reset)} put back to {value} at step 0")
     parts += [
-        f"{escape_text(name, 80)} = {escape_text(_value(value), 120)}"
+        f"{escape_text(name, 80)} = {config_value(value)}"
         for name, value in sorted(comparison.config.items())
     ]
     if comparison.hash_seed is not None:
@@ -131,18 +137,33 @@ def intervention(comparison: ComparisonPlan) -> str:
     return ", ".join(parts)
 
 
+def recorded(record: RecordPlan) -> str:
+    """What is fingerprinted, and how often."""
+    stages, state = record.stages_every, record.state_every
+    if stages == state == 1:
+        return "every stage and the whole state at every step"
+    return f"stages every {plural(stages, 'step')}, the state every {plural(state, 'step')}"
+
+
 def expectation(expected: str | ExpectedDivergence | None) -> str:
     """What a comparison is expected to find, in words; empty where nothing is."""
     if expected is None:
         return ""
     if isinstance(expected, str):
-        return "expected identical"
+        return "expected to be identical"
     parts = [f"expected to part at step {expected.diverges_at}"]
     if expected.stage is not None:
         parts.append(f"at {escape_text(expected.stage, 80)}")
     if expected.component is not None:
         parts.append(f"because component {escape_text(expected.component, 80)} differs")
     return ", ".join(parts)
+
+
+def config_value(value: object) -> str:
+    """A configuration value as canonical JSON; encoded numbers as what they stand for."""
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
+        return number(value)
+    return escape_text(encode_canonical(value).decode("utf-8").rstrip("\n"), 120)
 
 
 def _place(outcome: ComparisonOutcome) -> str:
@@ -197,15 +218,8 @@ def _largest(outcome: ComparisonOutcome, stage: str) -> str:
     return f"{short_number(row.largest_absolute.value)} at {row.largest_absolute.first_step}"
 
 
-def _held(outcome: ComparisonOutcome) -> str:
-    return {True: "held", False: "FAILED", None: "-"}[outcome.held]
-
-
-def _value(value: object) -> str:
-    """A configuration value as a project file would spell it, nearly."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else number(value) if value != [] else "[]"
+def _as_expected(outcome: ComparisonOutcome) -> str:
+    return {True: "yes", False: "NO", None: "-"}[outcome.held]
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

@@ -15,6 +15,9 @@ WIDTH = 100
 _LABEL = 18
 _GAP = "  "
 
+ENTRY = ("entry", "entries")
+"""For ``plural``."""
+
 
 def cells(text: str) -> int:
     """How many columns of a terminal ``text`` takes."""
@@ -57,7 +60,7 @@ def table(
     """Rows below their header, as columns where those fit, else one block a row.
 
     Args:
-        header: A heading for each column; words that ``\\n`` parts stand one above the other.
+        header: A heading for each column, at the bottom where another has more lines.
         rows: As many texts a row.
         right: Columns that are aligned to the right.
 
@@ -85,6 +88,11 @@ def join_names(names: Iterable[str], at_most: int = 8) -> str:
     if len(shown) > at_most:
         shown[at_most:] = [f"{len(shown) - at_most} more"]
     return ", ".join(shown)
+
+
+def ended(lines: Iterable[str]) -> str:
+    """Lines as one text."""
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -46,6 +46,9 @@ def hold_against(
 
     Returns:
         Equal or not, what was compared, the first divergence and the first differing arrays.
+
+    Raises:
+        PackageError: a log, checkpoint or kept array of either is malformed.
     """
     evidence = _Evidence()
     first_step = observed.header.first_step
@@ -54,7 +57,9 @@ def hold_against(
     right = view_from(observed.header, observed.start, observed.steps(), first_step)
     if left.before is not None and right.before is not None:
         for name in split(left.before, right.before).differing:
-            evidence.problems.append(f"state after step {first_step - 1}: component {name!r} differs")
+            evidence.problems.append(
+                f"state after step {first_step - 1}: component {name!r} differs"
+            )
     walk = LogComparison(left, right, first_step)
     chains_equal = True
     for pair in walk.pairs():
@@ -87,6 +92,8 @@ def _compare_heads(expected: RunReader, observed: RunReader, evidence: _Evidence
             f"configuration differs: expected {expected.header.config}, "
             f"observed {observed.header.config}"
         )
+    if expected.header.first_step == observed.header.first_step:
+        _compare_declarations(expected, observed, evidence)
     left, right = dict(expected.header.constants), dict(observed.header.constants)
     for name in split(left, right).differing:
         evidence.problems.append(
@@ -94,11 +101,32 @@ def _compare_heads(expected: RunReader, observed: RunReader, evidence: _Evidence
         )
 
 
+def _compare_declarations(expected: RunReader, observed: RunReader, evidence: _Evidence) -> None:
+    """Headers of the same first step declare the same stages, also such as never came."""
+    left, right = dict(expected.header.stages), dict(observed.header.stages)
+    for name in sorted({*left, *right}):
+        if (name in left, left.get(name)) != (name in right, right.get(name)):
+            evidence.problems.append(
+                f"stage {name!r} is declared otherwise: expected {_of(left, name)}, "
+                f"observed {_of(right, name)}"
+            )
+
+
+def _of(declared: Mapping[str, tuple[str, ...] | None], name: str) -> str:
+    if name not in declared:
+        return "no such stage"
+    names = declared[name]
+    return "of everything before it" if names is None else f"of {', '.join(names) or 'nothing'}"
+
+
 def _compare_checkpoints(
     arrays: RunReader, observed: RunReader, last_step: int, evidence: _Evidence
 ) -> None:
-    stored = arrays.checkpoint_steps()
-    for step in observed.checkpoint_steps():
+    stored, made = arrays.checkpoint_steps(), observed.checkpoint_steps()
+    first = observed.header.first_step - 1
+    for step in (step for step in stored if first <= step <= last_step and step not in made):
+        evidence.problems.append(f"a checkpoint after step {step} that the run here lacks")
+    for step in made:
         if step not in stored:
             evidence.problems.append(f"a checkpoint after step {step} that the package lacks")
             continue
@@ -120,7 +148,9 @@ def _note_differing_state(
             evidence.problems.append(f"checkpoint {step}: array {name!r} is not in {side}")
         elif not same_bytes(left.arrays[name], right.arrays[name]):
             evidence.arrays.append(
-                describe_difference(f"checkpoint.{name}", step, left.arrays[name], right.arrays[name])
+                describe_difference(
+                    f"checkpoint.{name}", step, left.arrays[name], right.arrays[name]
+                )
             )
     for name in sorted({*left.values, *right.values}):
         expected, observed = left.values.get(name), right.values.get(name)

@@ -10,22 +10,37 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from repropack._format.digests import digest_stream
+from repropack._format.canonical import decode_strict
+from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.layout import (
+    CONFIG_SCHEMA,
+    ENVIRONMENT,
     MANIFEST,
+    PLAN,
     REFERENCE_RUN,
+    RESULTS,
+    RUNS,
+    SCHEMAS,
     checkpoint_folder,
+    log_path,
     media_type_of,
     role_of,
+    run_folder,
 )
 from repropack._format.npy import canonical_array
 from repropack._format.paths import check_entry_path, check_path_set
-from repropack._format.schemas import PACKAGED_SCHEMAS
-from repropack._read.consistency import check_consistency
+from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
+from repropack._read.consistency import check_consistency, check_plan
 from repropack._read.package import REQUIRED_PATHS, Package
 from repropack._read.run import RunReader
-from repropack.errors import IntegrityError, PackageError, RepropackError, UnsupportedVersionError
+from repropack.errors import (
+    IntegrityError,
+    PackageError,
+    PackageFormatError,
+    RepropackError,
+    UnsupportedVersionError,
+)
 from repropack.models.manifest import Entry
 from repropack.models.reports import Fault
 
@@ -99,6 +114,10 @@ def check_package_whole(
 def check_entries(package: Package, findings: Findings) -> None:
     """Compare the file set and every entry's size and digest with the manifest.
 
+    Args:
+        package: The open package.
+        findings: Filled with counts and faults.
+
     Raises:
         UnsupportedVersionError: an entry is held by reference, which this release cannot read.
     """
@@ -113,31 +132,62 @@ def check_entries(package: Package, findings: Findings) -> None:
 
 
 def check_contents(package: Package, findings: Findings) -> None:
-    """Read every document, log, checkpoint and kept array, and hold them against each other."""
-    findings.trying("environment.json", lambda: package.environment)
-    plan = findings.trying("plan.json", lambda: package.plan)
-    results = findings.trying("results.json", lambda: package.results)
+    """Read every document, log, checkpoint and kept array, and hold them against each other.
+
+    Args:
+        package: The open package, whose entries have their digests.
+        findings: Filled with counts and faults.
+
+    Raises:
+        UnsupportedVersionError: a checkpoint uses a member reserved for later releases.
+    """
+    _check_schemas(package, findings)
+    findings.trying(ENVIRONMENT, lambda: package.environment)
+    plan = findings.trying(PLAN, lambda: package.plan)
+    results = findings.trying(RESULTS, lambda: package.results)
     if plan is None or results is None:
         return
+    findings.trying(PLAN, lambda: check_plan(plan, findings.add_issue))
     expected = [REFERENCE_RUN, *(comparison.name for comparison in plan.comparisons)]
-    for name in package.run_names():
-        if name not in expected:
-            findings.add_issue(f"runs/{name}", "a run that the plan does not have")
+    stored = {path.split("/")[1] for path in package.container.paths if path.startswith(f"{RUNS}/")}
+    for name in sorted(stored - set(expected)):
+        findings.add_issue(run_folder(name), "a run that the plan does not have")
     runs: dict[str, RunReader] = {}
-    for name in expected:
-        run = findings.trying(f"runs/{name}", lambda name=name: _open_run(package, name))  # type: ignore[misc]
+    for name in dict.fromkeys(expected):
+        run = findings.trying(log_path(name), lambda name=name: _open_run(package, name))  # type: ignore[misc]
         if run is not None:
             findings.trying(run.log_path, lambda run=run: _check_run(package, run, findings))  # type: ignore[misc]
             runs[name] = run
-    if len(runs) == len(expected) and not findings.faults:
-        check_consistency(plan, results, runs, findings.add_issue)
+    if not findings.faults:
+        findings.trying(RESULTS, lambda: check_consistency(plan, results, runs, findings.add_issue))
+
+
+def _check_schemas(package: Package, findings: Findings) -> None:
+    """The schemas of a package's documents are the released ones, byte for byte."""
+    released = {f"{SCHEMAS}/{name}.schema.json": name for name in PACKAGED_SCHEMAS}
+    for entry in package.manifest.entries:
+        if entry.path in released:
+            expected = digest_bytes(schema_bytes(released[entry.path]))
+            if entry.digest != expected:
+                findings.add_issue(
+                    entry.path, f"expected the released schema {expected}, observed {entry.digest}"
+                )
+        elif entry.path == CONFIG_SCHEMA:
+            findings.trying(CONFIG_SCHEMA, lambda: _read_config_schema(package))
+
+
+def _read_config_schema(package: Package) -> None:
+    value = decode_strict(package.read(CONFIG_SCHEMA), where=CONFIG_SCHEMA, limits=package.limits)
+    if not isinstance(value, dict):
+        raise PackageFormatError(f"{CONFIG_SCHEMA}: expected an object, observed {value!r:.80}")
 
 
 def _check_file_set(package: Package, findings: Findings) -> None:
     entries = package.manifest.entries
     listed = [entry.path for entry in entries]
     if listed != sorted(listed, key=str.encode) or len(set(listed)) != len(listed):
-        findings.add_issue(MANIFEST,
+        findings.add_issue(
+            MANIFEST,
             "entries: expected each path once, sorted by its bytes, observed another order",
         )
     for path in listed:
@@ -156,6 +206,8 @@ def _check_file_set(package: Package, findings: Findings) -> None:
 def _check_entry(package: Package, entry: Entry) -> None:
     role = role_of(entry.path)
     problems = []
+    if entry.location is not None:
+        problems.append(f"location: expected none beside the bytes, observed {entry.location!a}")
     if role is None:
         problems.append("no entry may stand at this path")
     elif role != entry.role or entry.media_type != media_type_of(entry.path):
@@ -178,15 +230,12 @@ def _check_entry(package: Package, entry: Entry) -> None:
 
 def _open_run(package: Package, name: str) -> RunReader:
     if name not in package.run_names():
-        raise IntegrityError(((f"runs/{name}", "missing: the plan has this run"),))
+        raise IntegrityError(((run_folder(name), "missing: the plan has this run"),))
     return package.run(name)
 
 
 def _check_run(package: Package, run: RunReader, findings: Findings) -> None:
     """Log, checkpoints and kept arrays of one run, each against the others."""
-    if run.header.run != run.name:
-        findings.add_issue(run.log_path, f"expected run {run.name!r}, observed {run.header.run!r}"
-        )
     checkpoints = dict.fromkeys(run.checkpoint_steps(), False)
     expected_files = {path for step in checkpoints for path in run.checkpoint_paths(step)}
     folder = f"{checkpoint_folder(run.name)}/"
@@ -204,8 +253,7 @@ def _check_run(package: Package, run: RunReader, findings: Findings) -> None:
         _check_checkpoint(run, step, state, chain, checkpoints, findings)
     kept.end()
     for step in (step for step, seen in checkpoints.items() if not seen):
-        findings.add_issue(run.checkpoint_paths(step)[0], f"the log has no step {step}"
-        )
+        findings.add_issue(run.checkpoint_paths(step)[0], f"the log has no step {step}")
 
 
 def _check_checkpoint(
@@ -226,15 +274,15 @@ def _check_checkpoint(
     document, encoded = found
     findings.arrays += len(encoded.arrays)
     if document.chain != chain:
-        findings.add_issue(companion, f"chain: the log has {chain}, observed {document.chain}"
-        )
+        findings.add_issue(companion, f"chain: the log has {chain}, observed {document.chain}")
     if state is None:
         findings.add_issue(companion, f"the log records no state after step {step}")
         return
     recorded, stored = dict(state), dict(document.components)
     for name in sorted({*recorded, *stored}):
         if recorded.get(name) != stored.get(name):
-            findings.add_issue(companion,
+            findings.add_issue(
+                companion,
                 f"component {name!r} after step {step}: the log has {recorded.get(name)}, "
                 f"observed {stored.get(name)}",
             )
@@ -247,10 +295,10 @@ class _KeptCheck:
         self._run = run
         self._findings = findings
         self._rows: dict[str, Iterator[object]] = {}
-        for stage in run.kept_stages():
+        for stage in findings.trying(run.kept_path, run.kept_stages) or ():
             rows = run.kept_rows(stage)
             if rows is not None:
-                self._rows[stage] = iter(rows)
+                self._rows[stage] = rows
 
     def add(self, step: int, stages: tuple[tuple[str, str], ...] | None) -> None:
         """Compare one step."""
@@ -258,7 +306,9 @@ class _KeptCheck:
             return
         recorded = dict(stages)
         for stage in list(self._rows):
-            row = next(self._rows[stage], None)
+            row = self._next(stage)
+            if stage not in self._rows:
+                continue
             if row is None:
                 self._fault(stage, f"expected a row for step {step}, observed none")
                 continue
@@ -273,8 +323,17 @@ class _KeptCheck:
     def end(self) -> None:
         """No row may be left."""
         for stage in list(self._rows):
-            if next(self._rows[stage], None) is not None:
+            if self._next(stage) is not None:
                 self._fault(stage, "expected a row for each recorded step, observed more")
+
+    def _next(self, stage: str) -> object | None:
+        """The next row of a stage; where it is damaged, that stage's only fault."""
+        try:
+            return next(self._rows[stage], None)
+        except PackageError as error:
+            self._findings.add_error(error, self._run.kept_path)
+            del self._rows[stage]
+            return None
 
     def _fault(self, stage: str, problem: str) -> None:
         """Note the first fault of a stage and let it be."""

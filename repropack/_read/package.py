@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 from repropack._format.canonical import decode_strict, encode_canonical
-from repropack._format.digests import digest_bytes
+from repropack._format.digests import BLOCK_BYTES, digest_bytes
 from repropack._format.layout import (
     ENVIRONMENT,
     LICENSE,
@@ -22,10 +23,14 @@ from repropack._format.layout import (
     log_path,
 )
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack._format.schemas import read_document
 from repropack._read.container import Container, open_container
-from repropack._read.run import RunReader
-from repropack.errors import PackageFormatError, UnsupportedVersionError
+from repropack._read.run import RunReader, read_stored
+from repropack.errors import (
+    IntegrityError,
+    LimitExceededError,
+    PackageFormatError,
+    UnsupportedVersionError,
+)
 from repropack.models.base import Document
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.manifest import FORMAT_NAME, FORMAT_VERSION, Entry, Manifest
@@ -56,6 +61,9 @@ def evidence_digest(entries: tuple[Entry, ...]) -> str:
 def source_digest(entries: tuple[Entry, ...]) -> str:
     """Digest of the packaged source: paths below ``source/`` with their digests, sorted.
 
+    Args:
+        entries: The manifest's entries, in any order.
+
     Returns:
         SHA-256 of ``repropack.source.v1``, a newline, and the canonical JSON of the
         ``[path, digest]``.
@@ -81,6 +89,7 @@ class Package:
     """
 
     def __init__(self, path: Path, container: Container, limits: Limits) -> None:
+        """Read the manifest of an open container, which is then the package's to close."""
         self.path = path
         self.container = container
         self.limits = limits
@@ -88,7 +97,7 @@ class Package:
         self.package_digest: str = digest_bytes(data)
         self.manifest: Manifest = _read_manifest(data, limits)
 
-    def __enter__(self) -> Package:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -132,9 +141,16 @@ class Package:
     def run(self, name: str = REFERENCE_RUN) -> RunReader:
         """Open one run.
 
+        Args:
+            name: One of ``run_names()``.
+
+        Returns:
+            A reader of its log, checkpoints and kept arrays; usable while the package is open.
+
         Raises:
             UsageError: there is no such run.
-            PackageError: its log does not begin as a log must.
+            PackageFormatError: its log does not begin as a log must.
+            IntegrityError: its log is another run's.
         """
         return RunReader(self.container, name, limits=self.limits)
 
@@ -145,8 +161,12 @@ class Package:
             path: Path of the entry.
             max_bytes: Largest size accepted, in bytes; the document limit where not given.
 
+        Returns:
+            Its bytes; whether they have the manifest's digest is not looked at here.
+
         Raises:
-            PackageFormatError: there is no such entry, or it is larger.
+            PackageFormatError: there is no such entry.
+            LimitExceededError: it is larger.
         """
         maximum = self.limits.max_document_bytes if max_bytes is None else max_bytes
         if path not in self.container.paths:
@@ -155,16 +175,39 @@ class Package:
                 if path == MANIFEST
                 else f"entry {path!r}: missing"
             )
-        size = self.container.size(path)
-        if size > maximum:
-            raise PackageFormatError(
-                f"entry {path!r}: expected at most {maximum} bytes, observed {size}"
-            )
         with self.container.open(path) as stream:
-            return stream.read()
+            data = stream.read(maximum + 1)
+        if len(data) > maximum:
+            limit = "max_manifest_bytes" if path == MANIFEST else "max_document_bytes"
+            size = max(len(data), self.container.size(path))
+            raise LimitExceededError(f"entry {path!r}", limit, maximum, size)
+        return data
+
+    def copy_entry(self, entry: Entry, target: BinaryIO) -> None:
+        """Copy one entry's content and hold what was copied against its digest.
+
+        A directory may change after it was checked; what is written here is what was listed.
+
+        Args:
+            entry: A row of the manifest.
+            target: Where the bytes go.
+
+        Raises:
+            PackageFormatError: the stored bytes are damaged.
+            IntegrityError: the bytes copied do not have the entry's digest.
+        """
+        hasher = hashlib.sha256()
+        with self.container.open(entry.path) as stream:
+            while block := stream.read(BLOCK_BYTES):
+                hasher.update(block)
+                target.write(block)
+        observed = f"sha256:{hasher.hexdigest()}"
+        if observed != entry.digest:
+            problem = f"digest differs: expected {entry.digest}, observed {observed}"
+            raise IntegrityError(((entry.path, problem),))
 
     def _document(self, model: type[_Document], path: str) -> _Document:
-        return read_document(model, self.read(path), where=path, limits=self.limits)
+        return read_stored(model, self.read(path), where=path, limits=self.limits)
 
 
 def open_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Package:
@@ -181,7 +224,12 @@ def open_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Packag
         UsageError: no such path, or neither a file nor a directory.
         PackageError: not a package, or its container or manifest is malformed.
         UnsupportedVersionError: a format version of a later release.
-    """
+
+    Example:
+        >>> open_package("no-such-package.zip")
+        Traceback (most recent call last):
+        repropack.errors.UsageError: no-such-package.zip: no such file or directory: expected a package (zip or directory)
+    """  # noqa: E501 - the doctest shows the whole line
     path = Path(path)
     container = open_container(path, limits)
     try:
@@ -201,9 +249,9 @@ def _read_manifest(data: bytes, limits: Limits) -> Manifest:
         )
     if found != FORMAT_NAME:
         raise PackageFormatError(
-            f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed {ascii(found):.80}"
+            f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed {found!a:.80}"
         )
     version = value.get("format_version")
     if isinstance(version, int) and not isinstance(version, bool) and version > FORMAT_VERSION:
         raise UnsupportedVersionError("format version", str(version), f"1 to {FORMAT_VERSION}")
-    return read_document(Manifest, data, where=MANIFEST, limits=limits)
+    return read_stored(Manifest, data, where=MANIFEST, limits=limits)

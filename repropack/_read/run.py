@@ -10,10 +10,11 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy.typing as npt
 
+from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import checkpoint_name, read_state
 from repropack._format.digests import BLOCK_BYTES
 from repropack._format.layout import checkpoint_folder, kept_path, log_path
@@ -23,25 +24,58 @@ from repropack._format.npz import NpzReader
 from repropack._format.schemas import read_document
 from repropack._format.state import EncodedState
 from repropack._read.container import Container
-from repropack.errors import IntegrityError, UsageError
+from repropack.errors import IntegrityError, PackageFormatError, UsageError
+from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.log import HeaderLine, StartLine, StepLine
 
 _SPOOL_BYTES = 64 << 20
 _COMPANION = re.compile(r"step-([0-9]{9})\.json")
+_Document = TypeVar("_Document", bound=Document)
+
+
+def read_stored(
+    model: type[_Document], data: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS
+) -> _Document:
+    """Read one of a package's own documents, which has exactly one spelling.
+
+    Args:
+        model: The document's model.
+        data: The stored bytes.
+        where: The entry's path, for error messages.
+        limits: Limits on size and depth.
+
+    Returns:
+        The frozen model.
+
+    Raises:
+        PackageFormatError: not strict JSON, or not canonical JSON of all the model's members.
+        LimitExceededError: larger or deeper than allowed.
+        SchemaError: the document breaks its schema.
+    """
+    document = read_document(model, data, where=where, limits=limits)
+    if encode_canonical(document.model_dump(mode="json")) != data:
+        raise PackageFormatError(
+            f"{where}: expected canonical JSON with every member, observed another spelling"
+        )
+    return document
 
 
 class RunReader:
     """Reads one run of a container."""
 
-    def __init__(
-        self, container: Container, name: str, *, limits: Limits = DEFAULT_LIMITS
-    ) -> None:
+    def __init__(self, container: Container, name: str, *, limits: Limits = DEFAULT_LIMITS) -> None:
         """Open the run ``name``; reads its header and start line.
+
+        Args:
+            container: The package, or the tree that a run was recorded in; must stay open.
+            name: The run's name, which its header must have too.
+            limits: Limits on reading.
 
         Raises:
             UsageError: the container holds no such run.
-            PackageError: the log does not begin as a log must.
+            PackageFormatError: the log does not begin as a log must.
+            IntegrityError: the log is another run's.
         """
         if log_path(name) not in container.paths:
             raise UsageError(f"no run named {name!r} in this package")
@@ -52,6 +86,9 @@ class RunReader:
             reader = LogReader(stream, where=self.log_path, limits=limits)
         self.header: HeaderLine = reader.header
         self.start: StartLine = reader.start
+        if self.header.run != name:
+            problem = f"run: expected {name!r}, observed {self.header.run!r}"
+            raise IntegrityError(((self.log_path, problem),))
 
     @property
     def log_path(self) -> str:
@@ -89,9 +126,17 @@ class RunReader:
     def checkpoint_document(self, step: int) -> Checkpoint:
         """The JSON companion of the checkpoint after ``step``.
 
+        Args:
+            step: One of ``checkpoint_steps()``.
+
+        Returns:
+            The document; whether arrays and log agree with it is not looked at here.
+
         Raises:
             UsageError: no state is stored after that step.
-            PackageError: the document is malformed, or is another step's.
+            PackageFormatError: the document is malformed.
+            SchemaError: the document breaks its schema.
+            IntegrityError: the document is another step's.
         """
         companion, _ = self.checkpoint_paths(step)
         if companion not in self._container.paths:
@@ -101,7 +146,7 @@ class RunReader:
             )
         with self._container.open(companion) as stream:
             data = stream.read(self._limits.max_document_bytes + 1)
-        document = read_document(Checkpoint, data, where=companion, limits=self._limits)
+        document = read_stored(Checkpoint, data, where=companion, limits=self._limits)
         if document.step != step:
             raise IntegrityError(((companion, f"expected step {step}, observed {document.step}"),))
         return document
@@ -109,9 +154,18 @@ class RunReader:
     def checkpoint(self, step: int) -> tuple[Checkpoint, EncodedState]:
         """The stored state after ``step``, every array held against its description.
 
+        Args:
+            step: One of ``checkpoint_steps()``.
+
+        Returns:
+            The document and the state, the fingerprints of its arrays and components recomputed.
+
         Raises:
             UsageError: no state is stored after that step.
-            PackageError: the checkpoint is malformed or contradicts itself.
+            PackageFormatError: the document or the npz is malformed.
+            SchemaError: the document breaks its schema.
+            IntegrityError: document and npz contradict each other.
+            UnsupportedVersionError: the document uses a member reserved for later releases.
         """
         document = self.checkpoint_document(step)
         _, npz = self.checkpoint_paths(step)
@@ -121,21 +175,37 @@ class RunReader:
             return document, read_state(stream, document, where=npz, limits=self._limits)
 
     def kept_stages(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Type and shape, ``(recorded steps, ...)``, of every kept stage; empty without any.
+        """Type string and shape, ``(recorded steps, ...)``, of every kept stage, by name.
+
+        Returns:
+            Empty where the run has no kept arrays.
 
         Raises:
-            PackageError: the npz is malformed.
+            PackageFormatError: the npz is malformed.
+            IntegrityError: an array in it has no rows.
         """
         if self.kept_path not in self._container.paths:
             return {}
         with self._seekable(self.kept_path) as stream:
-            return dict(NpzReader(stream, where=self.kept_path, limits=self._limits).arrays)
+            stages = dict(NpzReader(stream, where=self.kept_path, limits=self._limits).arrays)
+        for stage, (_, shape) in stages.items():
+            if not shape:
+                problem = f"array {stage!r}: expected a row for each recorded step, observed rank 0"
+                raise IntegrityError(((self.kept_path, problem),))
+        return stages
 
     def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None:
-        """One array a recorded step of a kept stage, or ``None`` where the run keeps none of it.
+        """One array a recorded step of a kept stage, in order of the steps.
+
+        Args:
+            stage: Name of the stage.
+
+        Returns:
+            New arrays of the stage's own shape, or ``None`` where the run keeps none of it.
 
         Raises:
-            PackageError: the npz is malformed.
+            PackageFormatError: the npz is malformed; its elements are read with the rows.
+            IntegrityError: an array in it has no rows.
         """
         return self._rows(stage) if stage in self.kept_stages() else None
 

@@ -34,7 +34,12 @@ class Published:
 
 
 def write_documents(tree: Path, documents: Mapping[str, bytes]) -> None:
-    """Write documents below ``tree`` by entry path."""
+    """Write documents below ``tree``, whose folders are made where they are missing.
+
+    Args:
+        tree: Root of the package tree.
+        documents: Their bytes by entry path.
+    """
     for path, data in documents.items():
         place = tree / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -44,11 +49,15 @@ def write_documents(tree: Path, documents: Mapping[str, bytes]) -> None:
 def list_entries(tree: Path) -> tuple[Entry, ...]:
     """List what a manifest would.
 
+    Args:
+        tree: Root of the package tree.
+
     Returns:
         A row for every file below ``tree`` but the manifest, sorted by the bytes of its path.
 
     Raises:
         UnsafeEntryError: a path that a package cannot have.
+        UsageError: a file where no entry may stand.
     """
     files = (path for path in tree.rglob("*") if path.is_file())
     paths = {path.relative_to(tree).as_posix(): path for path in files}
@@ -91,6 +100,11 @@ def publish(
 
     Raises:
         UnsafeEntryError: a path that a package cannot have.
+        UsageError: a file where no entry may stand.
+
+    Determinism:
+        The bytes depend on the files below ``tree``, their executable bits and the arguments;
+        with ``compress`` on the zlib in use as well.
     """
     entries = list_entries(tree)
     manifest = Manifest(package=metadata, entries=entries)
@@ -142,10 +156,17 @@ def _fix_modes(tree: Path, executables: set[str]) -> None:
 
 
 def _replace_directory(tree: Path, target: Path) -> None:
+    """Put ``tree`` in the place of ``target``; where that fails, ``target`` is put back."""
+    if not target.exists():
+        tree.rename(target)
+        return
     former = tree.parent / "former"
-    if target.exists():
-        target.rename(former)
-    tree.rename(target)
+    target.rename(former)
+    try:
+        tree.rename(target)
+    except BaseException:
+        former.rename(target)
+        raise
     shutil.rmtree(former, ignore_errors=True)
 
 

@@ -7,9 +7,10 @@ recorded results, logs or the manifest.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +18,6 @@ from typing import TypeVar
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import describe_state, write_state
 from repropack._format.layout import REFERENCE_RUN
-from repropack._format.log import CHAIN_START
 from repropack._format.state import EncodedState, component_of
 from repropack._read.consistency import planned_config
 from repropack._read.run import RunReader
@@ -26,7 +26,7 @@ from repropack._run.recorder import RecordedRun, Recorder
 from repropack._run.worker import START_NAME
 from repropack.errors import StateError
 from repropack.models.plan import ComparisonPlan, Plan
-from repropack.models.worker import Job
+from repropack.models.worker import Job, Message
 
 _T = TypeVar("_T")
 OnStep = Callable[[str, int, int], None]
@@ -37,11 +37,13 @@ OnStep = Callable[[str, int, int], None]
 class Launcher:
     """Where and how the runs of one plan are executed.
 
+    No run sees another's files: each works in a folder of its own, on its own copy of the source.
+
     Attributes:
         plan: What to run.
-        source: Folder of the experiment's source; its modules are importable in the worker.
+        source: Folder of the experiment's source; a run's copy of it is importable in its worker.
         tree: Root below which ``runs/<run>/`` is written.
-        scratch: Folder for the workers' own files.
+        scratch: An existing folder for the workers' own files.
         memory_bytes: Limit on a worker's address space, or ``None``.
         on_step: Progress.
     """
@@ -56,6 +58,9 @@ class Launcher:
     def run_reference(self, name: str = REFERENCE_RUN) -> RecordedRun:
         """Run the experiment from its first state to its end.
 
+        Args:
+            name: The run's name, and that of its folder.
+
         Returns:
             What the run told; its files lie below ``tree``.
 
@@ -68,6 +73,10 @@ class Launcher:
     def run_comparison(self, comparison: ComparisonPlan, reference: RunReader) -> RecordedRun:
         """Run under one intervention; a resume starts from ``reference``'s stored checkpoint.
 
+        Args:
+            comparison: The intervention; its ``hash_seed`` is 0 where it has none.
+            reference: The reference run that the package holds.
+
         Returns:
             What the run told; its files lie below ``tree``.
 
@@ -75,47 +84,62 @@ class Launcher:
             ExperimentError: the experiment failed, or a component to reset does not exist.
             CouldNotRunError: the worker died.
             PackageError: the stored checkpoint is damaged.
+            UsageError: the reference stores no checkpoint after the step to resume at.
         """
         return self._run(comparison.name, comparison, reference)
 
     def _run(
         self, name: str, comparison: ComparisonPlan | None, reference: RunReader | None
     ) -> RecordedRun:
-        scratch = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.scratch))
+        scratch = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.scratch)).absolute()
         try:
-            handed = scratch / "handed"
+            handed, here = scratch / "handed", scratch / "scratch"
             handed.mkdir()
-            chain, first_step, start = CHAIN_START, 1, None
-            if (
-                comparison is not None
-                and reference is not None
-                and comparison.resume_at is not None
-            ):
-                start = scratch / "start"
-                chain = _compose_start(comparison, reference, start)
-                first_step = comparison.resume_at + 1
+            here.mkdir()
+            shutil.copytree(self.source, scratch / "source")
             job = Job(
                 run=name,
-                source=str(self.source),
+                source=str(scratch / "source"),
                 output=str(handed),
                 experiment=self.plan.experiment.model_copy(
                     update={"config": planned_config(self.plan, comparison)}
                 ),
                 record=self.plan.record,
-                first_step=first_step,
-                start=str(start) if start is not None else None,
+                first_step=1,
                 memory_bytes=self.memory_bytes,
             )
             recorder = Recorder(
-                name, self.tree, handed, first_step, keep=self.plan.record.keep, chain=chain
+                name,
+                self.tree,
+                handed,
+                1,
+                keep=self.plan.record.keep,
+                last_step=self.plan.experiment.steps,
             )
-            hash_seed = comparison.hash_seed if comparison is not None else None
-            for step in recorder.record(run_worker(job, scratch=scratch, hash_seed=hash_seed or 0)):
-                if self.on_step is not None:
-                    self.on_step(name, step, self.plan.experiment.steps)
+            if (
+                comparison is not None
+                and comparison.resume_at is not None
+                and reference is not None
+            ):
+                start = scratch / "start"
+                recorder.chain = _compose_start(comparison, reference, start)
+                recorder.declared = reference.header.stages
+                recorder.first_step = comparison.resume_at + 1
+                job = job.model_copy(
+                    update={"first_step": recorder.first_step, "start": str(start)}
+                )
+            hash_seed = (comparison.hash_seed if comparison is not None else None) or 0
+            self._record(recorder, run_worker(job, scratch=here, hash_seed=hash_seed))
             return recorder.result()
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def _record(self, recorder: Recorder, messages: Generator[Message, None, None]) -> None:
+        """Record a run; the worker is ended here, whatever happens."""
+        with contextlib.closing(messages):
+            for step in recorder.record(messages):
+                if self.on_step is not None:
+                    self.on_step(recorder.name, step, self.plan.experiment.steps)
 
 
 def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Path) -> str:

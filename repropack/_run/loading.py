@@ -6,20 +6,29 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+import math
+import sys
 import typing
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUndefinedAnnotation
 
+from repropack._format.canonical import encode_canonical
 from repropack._format.state import decode_value, encode_value
-from repropack.errors import ConfigurationError, ExperimentLoadError
+from repropack.errors import ConfigurationError, ExperimentLoadError, PackageFormatError
 
+MAX_LINE_CHARACTERS = 400
 _METHODS = ("step", "state_dict", "load_state_dict")
 
 
 def load_entry_point(entry_point: str) -> Callable[..., Any]:
     """Import ``module:attribute``.
+
+    Args:
+        entry_point: As the plan has it; the module is found like any other.
 
     Returns:
         The class or function, to be called with ``(config, seed)``.
@@ -45,8 +54,36 @@ def load_entry_point(entry_point: str) -> Callable[..., Any]:
     return typing.cast("Callable[..., Any]", target)
 
 
+def check_origin(entry_point: str, source: Path) -> None:
+    """See to it that what runs is what is packed: the entry point's module lies in the source.
+
+    An installed module, or one of the standard library, may have the same name.
+
+    Args:
+        entry_point: One that ``load_entry_point`` imported.
+        source: Root of the experiment's source.
+
+    Raises:
+        ExperimentLoadError: the module was imported from somewhere else.
+    """
+    module_name = entry_point.partition(":")[0]
+    file = getattr(sys.modules[module_name], "__file__", None)
+    if file is None or not Path(file).resolve().is_relative_to(source.resolve()):
+        raise ExperimentLoadError(
+            f"entry point {entry_point!r}: expected module {module_name!r} in the experiment's "
+            "source, observed one of that name elsewhere",
+            hint="list the module's files under source, relative to the folder it is imported from",
+        )
+
+
 def make_experiment(target: Callable[..., Any], config: Any, seed: int, entry_point: str) -> Any:
     """Call ``target(config, seed)`` and check that the result follows the protocol.
+
+    Args:
+        target: What ``load_entry_point`` returned.
+        config: Value of a ``Configuration`` for it.
+        seed: The plan's seed, at least 0.
+        entry_point: Its name, for error messages.
 
     Returns:
         The experiment at its first state.
@@ -73,6 +110,8 @@ def make_experiment(target: Callable[..., Any], config: Any, seed: int, entry_po
 class Configuration:
     """A configuration fitted to what the entry point declares.
 
+    What is recorded can be given again: fitting ``encoded`` a second time changes nothing.
+
     Attributes:
         value: What is passed to the entry point: an instance of its annotation, or a mapping.
         encoded: The complete configuration as encoded JSON, defaults filled in.
@@ -82,53 +121,98 @@ class Configuration:
     def __init__(self, target: Callable[..., Any], encoded: Mapping[str, Any]) -> None:
         """Validate ``encoded`` against the annotation of ``target``'s first parameter.
 
+        Args:
+            target: The entry point. An annotation that is no dataclass and no pydantic model, or
+                that cannot be resolved, declares nothing.
+            encoded: Encoded JSON values by name, defaults left out or not.
+
         Raises:
-            ConfigurationError: unknown names, or values that do not fit; all of them.
+            ConfigurationError: unknown names, or values that do not fit, all of them; or an
+                annotation whose instances cannot be written as JSON and read back.
+            StateError: a value that cannot be stored.
         """
-        given = {name: decode_value(name, value) for name, value in encoded.items()}
+        given = _decoded(encoded)
         kind = _annotation(target)
+        self.value: Any = given
+        self.encoded: dict[str, Any] = dict(encoded)
+        self.schema: dict[str, Any] | None = None
         if kind is None:
-            self.value: Any = given
-            self.encoded = dict(encoded)
-            self.schema: dict[str, Any] | None = None
             return
-        _refuse_unknown(kind, given)
-        adapter = TypeAdapter(kind)
+        known = _known_names(kind)
+        if known is not None:
+            _refuse_unknown(known, given)
         try:
-            self.value = adapter.validate_python(given)
-        except ValidationError as error:
-            raise ConfigurationError(f"configuration: {_problems(error)}") from error
-        dumped = adapter.dump_python(self.value, mode="python")
-        self.encoded = {name: encode_value(name, value) for name, value in dumped.items()}
-        self.schema = adapter.json_schema()
+            adapter = TypeAdapter(kind)
+            self.schema = _encode_schema(adapter.json_schema())
+        except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+            raise ConfigurationError(
+                f"configuration: {kind.__name__} cannot be validated: {last_line(error)}"
+            ) from error
+        self.value = _validated(adapter, given)
+        self.encoded = _encoded(adapter, self.value, known)
+        again = _encoded(adapter, _validated(adapter, _decoded(self.encoded)), known)
+        lost = sorted(given.keys() - self.encoded.keys())
+        if encode_canonical(again) != encode_canonical(self.encoded) or lost:
+            names = lost or [
+                name
+                for name in self.encoded
+                if encode_canonical(again.get(name)) != encode_canonical(self.encoded[name])
+            ]
+            raise ConfigurationError(
+                f"configuration: expected {kind.__name__} to read back what it writes, observed "
+                f"another value of {', '.join(names)}"
+            )
 
 
 def last_line(error: BaseException) -> str:
     """Type and first line of an exception, as the last line of its traceback would show it."""
-    text = str(error).strip().split("\n", 1)[0]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # noqa: BLE001 - an exception of the experiment that cannot be shown
+        lines = []
+    return one_line(f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__)
+
+
+def one_line(text: str) -> str:
+    r"""Escape what is not printable in ``text``, and cut it to 400 characters.
+
+    Returns:
+        One line.
+
+    Example:
+        >>> one_line("a\nb")
+        'a\\nb'
+    """
+    shown = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text[: MAX_LINE_CHARACTERS + 1]
+    )
+    if len(shown) <= MAX_LINE_CHARACTERS:
+        return shown
+    return shown[: MAX_LINE_CHARACTERS - 3] + "..."
 
 
 def _annotation(target: Callable[..., Any]) -> Any:
     function = target.__init__ if inspect.isclass(target) else target
-    names = list(inspect.signature(target).parameters)
-    if not names:
-        return None
     try:
-        kind = typing.get_type_hints(function).get(names[0])
+        names = list(inspect.signature(target).parameters)
+        kind = typing.get_type_hints(function).get(names[0]) if names else None
     except Exception:  # noqa: BLE001 - an annotation that cannot be resolved declares nothing
         return None
     is_model = inspect.isclass(kind) and issubclass(kind, BaseModel)
     return kind if is_model or (inspect.isclass(kind) and dataclasses.is_dataclass(kind)) else None
 
 
-def _refuse_unknown(kind: Any, given: Mapping[str, Any]) -> None:
-    if issubclass(kind, BaseModel):
-        known = [field.alias or name for name, field in kind.model_fields.items()]
-        if kind.model_config.get("extra") == "allow":
-            return
-    else:
-        known = [field.name for field in dataclasses.fields(kind) if field.init]
+def _known_names(kind: Any) -> tuple[str, ...] | None:
+    """Names that a configuration may have; ``None`` where the annotation takes any."""
+    if not issubclass(kind, BaseModel):
+        return tuple(field.name for field in dataclasses.fields(kind) if field.init)
+    if kind.model_config.get("extra") == "allow":
+        return None
+    return tuple(field.alias or name for name, field in kind.model_fields.items())
+
+
+def _refuse_unknown(known: tuple[str, ...], given: Mapping[str, Any]) -> None:
     problems = []
     for name in sorted(given.keys() - set(known)):
         close = difflib.get_close_matches(name, known, n=1)
@@ -138,9 +222,67 @@ def _refuse_unknown(kind: Any, given: Mapping[str, Any]) -> None:
         raise ConfigurationError(f"configuration: {'; '.join(problems)}")
 
 
+def _decoded(encoded: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {name: decode_value(name, value) for name, value in encoded.items()}
+    except PackageFormatError as error:
+        raise ConfigurationError(f"configuration: {error}") from error
+
+
+def _validated(adapter: TypeAdapter[Any], given: Mapping[str, Any]) -> Any:
+    try:
+        return adapter.validate_python(given)
+    except ValidationError as error:
+        raise ConfigurationError(f"configuration: {_problems(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(
+            f"configuration: validating it raised {last_line(error)}"
+        ) from error
+
+
+def _encoded(
+    adapter: TypeAdapter[Any], value: Any, known: tuple[str, ...] | None
+) -> dict[str, Any]:
+    """A validated configuration as encoded JSON under the names that validation takes."""
+    for name, member in adapter.dump_python(value, mode="python", by_alias=True).items():
+        if _holds_set(member):
+            raise ConfigurationError(
+                f"configuration: {name}: expected a value with an order, observed a set"
+            )
+    dumped = adapter.dump_python(value, mode="json", by_alias=True)
+    return {
+        name: encode_value(name, member)
+        for name, member in dumped.items()
+        if known is None or name in known
+    }
+
+
+def _holds_set(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_holds_set, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_holds_set, value))
+    return isinstance(value, set | frozenset)
+
+
+def _encode_schema(schema: Any) -> Any:
+    """A JSON Schema without NaN and infinities, which stand there as they do in a state."""
+    if isinstance(schema, dict):
+        return {name: _encode_schema(member) for name, member in schema.items()}
+    if isinstance(schema, list):
+        return [_encode_schema(member) for member in schema]
+    if isinstance(schema, float) and not math.isfinite(schema):
+        return encode_value("default", schema)
+    return schema
+
+
 def _problems(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, issue['loc'])) or 'configuration'}: {issue['msg']}, "
-        f"observed {issue['input']!r:.80}"
-        for issue in error.errors(include_url=False)
-    )
+    return one_line("; ".join(map(_problem, error.errors(include_url=False))))
+
+
+def _problem(issue: Any) -> str:
+    """One issue; a rule of the whole configuration says itself what it observed."""
+    place = ".".join(map(str, issue["loc"]))
+    if not place:
+        return str(issue["msg"])
+    return f"{place}: {issue['msg']}, observed {issue['input']!r:.80}"

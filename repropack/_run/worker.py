@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy.typing as npt
 
@@ -25,14 +26,28 @@ from repropack._format.checkpoints import (
 from repropack._format.npy import array_type
 from repropack._format.state import EncodedState, decode_state, encode_state, fingerprint_components
 from repropack._run.environment import observe_environment
-from repropack._run.loading import Configuration, last_line, load_entry_point, make_experiment
-from repropack.errors import ConfigurationError, ExperimentLoadError, RepropackError, StateError
+from repropack._run.loading import (
+    Configuration,
+    check_origin,
+    last_line,
+    load_entry_point,
+    make_experiment,
+    one_line,
+)
+from repropack.errors import (
+    ConfigurationError,
+    ExperimentLoadError,
+    RepropackError,
+    StateError,
+    UnsupportedDtypeError,
+)
 from repropack.experiment import Trace, close_experiment, constants_of
 from repropack.models.base import Model
 from repropack.models.checkpoint import StoredState
 from repropack.models.worker import (
     Checkpointed,
     Failed,
+    FailureReason,
     Finished,
     Job,
     KeptStage,
@@ -42,9 +57,16 @@ from repropack.models.worker import (
 
 START_NAME = "start"
 
+_T = TypeVar("_T")
+
 
 def main() -> int:
-    """Run one job; returns the process's exit status."""
+    """Run the one job that standard input holds, and report it on standard output.
+
+    Returns:
+        The process's exit status: 0 after ``Finished``, 1 after ``Failed``. Where neither was
+        said, the process ends with a traceback on standard error and the judge sees it die.
+    """
     job = Job.model_validate_json(sys.stdin.buffer.readline())
     with _take_over_stdout() as protocol:
         _limit_memory(job.memory_bytes)
@@ -59,11 +81,20 @@ def main() -> int:
 
 
 def _take_over_stdout() -> BinaryIO:
-    """Keep the real standard output for messages and send prints to standard error."""
-    protocol = os.fdopen(os.dup(1), "wb")
+    """Keep the real standard output for messages and send prints to standard error.
+
+    A forked child gets standard error in its place: it could neither speak for this process nor
+    keep the judge waiting for the end of the messages.
+
+    Returns:
+        The stream for messages.
+    """
+    descriptor = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return protocol
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os.dup2(2, descriptor, inheritable=False))
+    return os.fdopen(descriptor, "wb")
 
 
 def _limit_memory(memory_bytes: int | None) -> None:
@@ -76,7 +107,7 @@ def _limit_memory(memory_bytes: int | None) -> None:
 
 
 class _RaisedError(RepropackError):
-    """A step of the experiment raised something of its own."""
+    """The experiment raised something of its own after its first state."""
 
 
 class _Kept:
@@ -133,7 +164,7 @@ class _Worker:
         self._output = Path(job.output)
         self._kept = _Kept(self._output, job.record.keep)
         self._components: tuple[str, ...] = ()
-        self.step = 0
+        self.step = job.first_step - 1
         self.stage: str | None = None
 
     def say(self, message: Model) -> None:
@@ -145,6 +176,7 @@ class _Worker:
         """Construct, restore, and step to the end."""
         plan = self._job.experiment
         target = load_entry_point(plan.entry_point)
+        check_origin(plan.entry_point, Path(self._job.source))
         config = Configuration(target, plan.config)
         experiment = make_experiment(target, config.value, plan.seed, plan.entry_point)
         try:
@@ -154,8 +186,10 @@ class _Worker:
             for step in range(self._job.first_step, plan.steps + 1):
                 if self._make_step(experiment, step):
                     break
-        finally:
-            close_experiment(experiment)
+        except BaseException:
+            self._close_quietly(experiment)
+            raise
+        self._guarded("close", lambda: close_experiment(experiment))
         self.say(Finished(kept=self._kept.stages()))
 
     def _restore(self, experiment: Any, folder: Path) -> None:
@@ -164,12 +198,19 @@ class _Worker:
             state = decode_state(read_state(stream, stored, where=f"{START_NAME}.npz"))
         self._guarded("load_state_dict", lambda: experiment.load_state_dict(state))
 
+    @staticmethod
+    def _close_quietly(experiment: Any) -> None:
+        """After a failure: what ``close`` raises as well must not hide what came first."""
+        try:
+            close_experiment(experiment)
+        except (Exception, SystemExit):  # noqa: BLE001 - the first failure is the one to report
+            traceback.print_exc(file=sys.stderr)
+
     def _say_ready(self, experiment: Any, config: Configuration) -> None:
-        constants = encode_state(self._guarded("constants", lambda: constants_of(experiment)))
-        state = self._state(experiment)
-        self._components = tuple(name for name, _ in fingerprint_components(state))
+        constants = self._guarded("constants", lambda: encode_state(constants_of(experiment)))
         start = self._job.first_step - 1
-        components = self._store(state, start)
+        components = self._store(self._state(experiment), start)
+        self._know(components)
         self.say(
             Ready(
                 config=config.encoded,
@@ -194,7 +235,7 @@ class _Worker:
         stores = ends or (
             record.checkpoint_every is not None and step % record.checkpoint_every == 0
         )
-        components = None
+        components: tuple[tuple[str, str], ...] | None = None
         if stores:
             components = self._store(self._state(experiment), step)
         elif step % record.state_every == 0:
@@ -212,14 +253,20 @@ class _Worker:
         )
         if stores:
             self.say(Checkpointed(step=step))
+        if components is not None:
+            self._know(components)
         return ends
+
+    def _know(self, components: tuple[tuple[str, str], ...]) -> None:
+        """Remember which components the state has, to check the next step's ``of`` against."""
+        self._components = tuple(name for name, _ in components)
 
     def _note_stage(self, stage: str, array: npt.NDArray[Any]) -> None:
         self.stage = stage
         self._kept.add(stage, array)
 
     def _state(self, experiment: Any) -> EncodedState:
-        return encode_state(self._guarded("state_dict", experiment.state_dict))
+        return self._guarded("state_dict", lambda: encode_state(experiment.state_dict()))
 
     def _store(self, state: EncodedState, step: int) -> tuple[tuple[str, str], ...]:
         name = checkpoint_name(step)
@@ -231,19 +278,31 @@ class _Worker:
         )
         return stored.components
 
-    def _guarded(self, what: str, call: Any) -> Any:
+    def _guarded(self, what: str, call: Callable[[], _T]) -> _T:
         """Call into the experiment; what it raises becomes one line that names the place."""
         try:
             return call()
         except RepropackError:
             raise
         except (Exception, SystemExit) as error:
-            import traceback  # noqa: PLC0415 - only on failure
-
             traceback.print_exc(file=sys.stderr)
-            raise _RaisedError(
-                last_line(error) if what == "step" else f"{what}: {last_line(error)}"
-            ) from error
+            line = last_line(error)
+            if self.step < self._job.first_step:
+                entry_point = self._job.experiment.entry_point
+                raise ExperimentLoadError(
+                    f"entry point {entry_point!r}: {what} raised before the first step: {line}"
+                ) from error
+            raise _RaisedError(line if what == "step" else f"{what}: {line}") from error
+
+    def place_of(self, error: BaseException) -> str | None:
+        """Where in the experiment's source ``error`` came from, as a hint; ``None`` if nowhere."""
+        source = Path(self._job.source).resolve()
+        for frame in reversed(traceback.extract_tb((error.__cause__ or error).__traceback__)):
+            file = Path(frame.filename).resolve()
+            if file.is_relative_to(source):
+                place = file.relative_to(source).as_posix()
+                return f"look at {place}, line {frame.lineno}, in {frame.name}"
+        return None
 
 
 def _fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ...]:
@@ -262,26 +321,25 @@ def _fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ..
 
 
 def _failure(error: RepropackError, worker: _Worker) -> Failed:
+    reason: FailureReason = "step"
+    name, message, dtype = "", error.message, None
     if isinstance(error, ExperimentLoadError):
-        return Failed(reason="load", name="", message=error.message, hint=error.hint)
-    if isinstance(error, ConfigurationError):
-        return Failed(reason="configuration", name="", message=error.message, hint=error.hint)
-    if isinstance(error, StateError):
-        return Failed(
-            reason="state",
-            name=error.name,
-            message=error.problem,
-            hint=error.hint,
-            step=worker.step,
-            stage=worker.stage,
-        )
+        reason = "load"
+    elif isinstance(error, ConfigurationError):
+        reason = "configuration"
+    elif isinstance(error, UnsupportedDtypeError):
+        reason, name, message, dtype = "dtype", error.name, error.problem, error.dtype
+    elif isinstance(error, StateError):
+        reason, name, message = "state", error.name, error.problem
+    hint = error.hint or worker.place_of(error)
     return Failed(
-        reason="step",
-        name="",
-        message=error.message,
-        hint=error.hint,
+        reason=reason,
+        name=one_line(name),
+        message=one_line(message),
+        hint=None if hint is None else one_line(hint),
         step=worker.step,
         stage=worker.stage,
+        dtype=dtype,
     )
 
 

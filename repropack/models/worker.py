@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from repropack.models.base import (
     Count,
@@ -23,6 +23,11 @@ from repropack.models.checkpoint import ArrayType
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.log import Declaration, NamedDigest, Printed, StageDigest
 from repropack.models.plan import ExperimentPlan, RecordPlan
+
+KeptFile = Annotated[str, StringConstraints(pattern=r"^kept-[0-9]+\.raw$", max_length=32)]
+"""A name in the worker's output folder; no path leads out of it."""
+
+FailureReason = Literal["load", "configuration", "state", "dtype", "step"]
 
 
 class Job(Model):
@@ -77,7 +82,7 @@ class KeptStage(Model):
     """A stage kept whole: ``rows`` arrays of one type and shape, raw in ``file``."""
 
     stage: StageName
-    file: str
+    file: KeptFile
     dtype: ArrayType
     shape: tuple[Count, ...]
     rows: Count
@@ -91,15 +96,20 @@ class Finished(Model):
 
 
 class Failed(Model):
-    """The run cannot go on. ``reason`` names the kind of error that the judge raises."""
+    """The run cannot go on. ``reason`` names the kind of error that the judge raises.
+
+    ``name`` is the state value, stage or metric at fault and ``dtype`` its array's type, where it
+    is about one; ``step`` the step under way, or the step before the first.
+    """
 
     kind: Literal["failed"] = "failed"
-    reason: Literal["load", "configuration", "state", "step"]
+    reason: FailureReason
     name: str
     message: str
     hint: str | None = None
     step: StepNumber = 0
     stage: StageName | None = None
+    dtype: str | None = None
 
 
 Message = Annotated[Ready | Stepped | Checkpointed | Finished | Failed, Field(discriminator="kind")]

@@ -1,0 +1,111 @@
+"""``main``: parse, dispatch, and turn whatever happens into output and one exit status.
+
+An error of ours is one line and a hint, never a traceback. Anything unexpected is a bug of ours
+and says so.
+"""
+
+# ruff: noqa: PLC0415 - errors must not make --help slow
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from repropack._cli.commands import COMMANDS, Answer, encode_document
+from repropack._cli.parser import parse_arguments, wants_json
+from repropack._cli.status import COULD_NOT_RUN, INTERRUPTED, status_of_error
+from repropack._cli.streams import write_message, write_output
+from repropack.errors import CouldNotRunError, RepropackError, UsageError
+
+_MAX_MESSAGE_CHARACTERS = 4000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line.
+
+    Args:
+        argv: The arguments without the program's name; those of this process where ``None``.
+
+    Returns:
+        The exit status. Nothing is raised, and nothing exits.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    as_json = wants_json(arguments)
+    try:
+        answer = _run(arguments)
+        return write_output(answer.output, answer.status)
+    except RepropackError as error:
+        return _fail(error.code, error.message, error.hint, status_of_error(error), as_json=as_json)
+    except KeyboardInterrupt:
+        return _fail("interrupted", "interrupted", None, INTERRUPTED, as_json=as_json)
+    except OSError as error:
+        return _fail(
+            CouldNotRunError.code, _os_message(error), None, COULD_NOT_RUN, as_json=as_json
+        )
+    except MemoryError:
+        message = "not enough memory"
+        return _fail(CouldNotRunError.code, message, None, COULD_NOT_RUN, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - the last line of defence; a bug must not look like an answer
+        return _report_bug(error, as_json=as_json)
+
+
+def _run(arguments: list[str]) -> Answer:
+    for argument in arguments:
+        if not _is_unicode(argument):
+            raise UsageError(f"expected arguments in UTF-8, observed {argument!a}")
+    try:
+        parsed = parse_arguments(arguments)
+    except SystemExit as shown:  # argparse has printed --help or --version
+        return Answer("", int(shown.code or 0))
+    return COMMANDS[parsed.verb](parsed)
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _fail(code: str, message: str, hint: str | None, status: int, *, as_json: bool) -> int:
+    """Report an error: for people on standard error, for programs on standard output."""
+    from repropack._present.escape import escape_text
+
+    shown = escape_text(message, _MAX_MESSAGE_CHARACTERS)
+    write_message(
+        f"repropack: error: {shown}" if status != INTERRUPTED else "repropack: interrupted"
+    )
+    if hint is not None:
+        write_message(f"hint: {escape_text(hint, _MAX_MESSAGE_CHARACTERS)}")
+    if not as_json:
+        return status
+    from repropack.models.reports import ErrorReport
+
+    report = ErrorReport(
+        code=code, message=_storable(message), hint=hint and _storable(hint), status=status
+    )
+    return write_output(encode_document(report), status)
+
+
+def _storable(text: str) -> str:
+    """Text without lone surrogates, which JSON cannot hold."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _report_bug(error: Exception, *, as_json: bool) -> int:
+    import traceback
+
+    from repropack._present.escape import escape_text
+
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        write_message(escape_text(line, _MAX_MESSAGE_CHARACTERS))
+    kind = type(error).__name__
+    return _fail(
+        "internal",
+        f"this is a bug in repropack, not an answer about the package ({kind})",
+        "please report it together with the lines above",
+        COULD_NOT_RUN,
+        as_json=as_json,
+    )
+
+
+def _os_message(error: OSError) -> str:
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    return ": ".join([*names, error.strerror or str(error) or type(error).__name__])

@@ -1,0 +1,52 @@
+"""The file in which ``verify --report`` keeps its report: written aside, then renamed.
+
+Where it may lie is settled before anything runs. The package is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from repropack.errors import UsageError
+
+
+class ReportFile:
+    """A target that is outside the package and can be written."""
+
+    def __init__(self, file: str, package: str) -> None:
+        """Settle where the report goes.
+
+        Args:
+            file: The path that was asked for; an existing regular file is replaced.
+            package: The package that is verified.
+
+        Raises:
+            UsageError: inside the package or the package itself, no such folder, or there
+                already and not a regular file.
+        """
+        self._target = Path(file).resolve()
+        resolved = Path(package).resolve()
+        if self._target == resolved or resolved in self._target.parents:
+            raise UsageError(
+                f"{file}: expected a report file outside the package, observed one inside",
+                hint="a package is never changed; give another path with --report",
+            )
+        if not self._target.parent.is_dir():
+            raise UsageError(f"{file}: expected an existing folder, observed none")
+        if self._target.exists() and not self._target.is_file():
+            raise UsageError(f"{file}: expected a file, observed something else")
+
+    def write(self, content: bytes) -> None:
+        """Put ``content`` in place at once, or leave what was there."""
+        folder = self._target.parent
+        handle, name = tempfile.mkstemp(prefix=f".{self._target.name}.", dir=folder)
+        aside = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            aside.chmod(0o644)
+            aside.replace(self._target)
+        finally:
+            aside.unlink(missing_ok=True)

@@ -1,0 +1,223 @@
+"""The README inside a package: what it claims, what was found, and how to find out oneself.
+
+It follows from the author's plan and the recorded results alone: no clock, nothing of the machine,
+so that an experiment whose bytes travel has the same README everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from repropack._present.findings import (
+    config_value,
+    contrasts,
+    expectation,
+    intervention,
+    measure_sentences,
+    outcome_sentence,
+    recorded,
+)
+from repropack._present.layout import number, plural
+from repropack._present.markdown import code_span, escape_markdown
+from repropack.models.manifest import FORMAT_VERSION, PackageMetadata
+from repropack.models.plan import ComparisonPlan, Plan
+from repropack.models.results import ComparisonOutcome, Results
+
+_HOW_TO = """\
+Nothing in a package has to be trusted to be read. With repropack (the distribution
+`repropack-replay`), where `FILE` is this package, as a zip or as a folder:
+
+```sh
+repropack check FILE      # digests, documents, log chains, arrays: reads everything, runs nothing
+repropack verify FILE     # checks, then runs it again and compares byte for byte
+repropack inspect FILE    # shows plan, runs and findings
+```
+
+`check` and `verify` end with status 0 where everything is intact or identical, 1 where something
+differs, 3 where the package is damaged, and 4 where there is no answer.
+"""
+
+_LAYOUT = """\
+| entry | what it holds |
+|---|---|
+| `manifest.json` | every other entry with its size and digest |
+| `plan.json` | experiment, configuration, seed, recording, comparisons |
+| `source/` | the experiment's code |
+| `runs/<run>/fingerprints.jsonl` | the fingerprint log: a header, a start line, one line a step |
+| `runs/<run>/checkpoints/` | stored states: arrays as `.npz`, everything else as `.json` |
+| `runs/<run>/kept.npz` | arrays of the kept stages, one row a step |
+| `results.json` | what the comparisons found; it follows from the logs and kept arrays |
+| `environment.json` | what it ran on |
+| `schemas/` | JSON Schemas of these documents |
+
+A run that is identical to the reference stores only its log.
+"""
+
+
+def package_readme(
+    metadata: PackageMetadata, plan: Plan, results: Results, evidence_digest: str
+) -> bytes:
+    """Write the README of a package.
+
+    Args:
+        metadata: What the author says of the package; escaped wherever it appears.
+        plan: What was run, the configuration complete.
+        results: What was found.
+        evidence_digest: Digest of the manifest's rows of plan, source, inputs and runs.
+
+    Returns:
+        Markdown, UTF-8, one paragraph or list item a line.
+
+    Determinism:
+        The bytes depend on the arguments alone.
+    """
+    sections = [
+        f"# {escape_markdown(metadata.title)}",
+        _opening(metadata),
+        *([escape_markdown(metadata.description)] if metadata.description is not None else []),
+        "## What was run",
+        _items(_what_was_run(plan, results)),
+        "## What is claimed, and what was found",
+        *_findings(plan, results),
+        "## How to check it, and how to verify it",
+        _HOW_TO.rstrip("\n"),
+        _digests(evidence_digest),
+        "## What was not tested",
+        _items(_not_tested(plan, results)),
+        "## What is in it",
+        _LAYOUT.rstrip("\n"),
+        "## How to cite it",
+        _citation(metadata, evidence_digest),
+        "## Licence",
+        f"{escape_markdown(metadata.license)}; the text is in `LICENSE`.",
+    ]
+    return ("\n\n".join(sections) + "\n").encode("utf-8")
+
+
+def _opening(metadata: PackageMetadata) -> str:
+    return (
+        f"{code_span(f'{metadata.name} {metadata.version}')} is a reproducibility package (format "
+        f"version {FORMAT_VERSION}): an experiment with its code, its recorded steps and what is "
+        "needed to run it again and compare every step byte for byte."
+    )
+
+
+def _items(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(code_span(name) for name in names)
+
+
+def _what_was_run(plan: Plan, results: Results) -> Iterable[str]:
+    experiment, record, reference = plan.experiment, plan.record, results.reference
+    yield (
+        f"Experiment {code_span(experiment.entry_point)}, seed {experiment.seed}, "
+        f"{plural(experiment.steps, 'step')}."
+    )
+    if reference.last_step != experiment.steps:
+        reason = f": {escape_markdown(reference.finish)}" if reference.finish is not None else ""
+        yield f"The reference ended after step {reference.last_step}{reason}."
+    config = sorted(experiment.config.items())
+    if config:
+        settings = (f"{code_span(f'{name} = {config_value(value)}')}" for name, value in config)
+        yield f"Configuration: {', '.join(settings)}."
+    if reference.final_state is not None:
+        yield f"State: {_names(name for name, _ in reference.final_state)}."
+    every = record.checkpoint_every
+    between = (
+        f"every {plural(every, 'step')}, at the start" if every is not None else "at the start"
+    )
+    yield f"Checkpoints {between} and at the end."
+    yield f"Recorded: {recorded(record)}."
+    if record.keep:
+        yield f"Stages kept whole: {_names(record.keep)}."
+    printed = (f"{code_span(name)} as {code_span(text)}" for name, text in record.printed.items())
+    if record.printed:
+        yield f"Printed as a log would: {', '.join(sorted(printed))}."
+    metrics = sorted(reference.final_metrics.items())
+    if metrics:
+        values = (f"{code_span(name)} {number(value)}" for name, value in metrics)
+        yield f"The reference's last metrics: {', '.join(values)}."
+
+
+def _findings(plan: Plan, results: Results) -> Iterable[str]:
+    yield (
+        "The reference is one uninterrupted run. Each comparison is a second run under one stated "
+        "change, held against the reference fingerprint by fingerprint."
+    )
+    if not plan.comparisons:
+        yield "This package makes no comparison."
+    found = {outcome.run: outcome for outcome in results.comparisons}
+    for comparison in plan.comparisons:
+        yield f"### {code_span(comparison.name)}"
+        yield _items(_comparison(comparison, found.get(comparison.name)))
+
+
+def _comparison(comparison: ComparisonPlan, outcome: ComparisonOutcome | None) -> Iterable[str]:
+    what = escape_markdown(intervention(comparison), 1000)
+    yield f"What was done: {what}."
+    expected = expectation(comparison.expect)
+    if outcome is None:
+        return
+    if expected:
+        held = "it held" if outcome.held else "**it failed**"
+        yield f"Claim: {escape_markdown(expected)}; {held}."
+    yield escape_markdown(outcome_sentence(outcome), 1000)
+    if not outcome.identical:
+        for sentence in (*measure_sentences(outcome), *contrasts(outcome)):
+            yield escape_markdown(sentence, 1000)
+
+
+def _digests(evidence_digest: str) -> str:
+    return (
+        f"The evidence digest of this package is {code_span(evidence_digest)}. It covers the plan, "
+        "the source, the inputs and the runs, and leaves out what describes the machine. The "
+        "package digest, which names this very package, is the SHA-256 of `manifest.json`; it "
+        "cannot be stated here, because the manifest lists this file."
+    )
+
+
+def _not_tested(plan: Plan, results: Results) -> Iterable[str]:
+    yield (
+        "Any other environment than the one in `environment.json`: another processor, library or "
+        "version may give other bytes."
+    )
+    resumed = sorted(
+        {row.resume_at for row in plan.comparisons if row.resume_at and not _changes(row)}
+    )
+    if resumed:
+        places = ", ".join(map(str, resumed))
+        yield f"Resuming from other checkpoints than the one after step {places}."
+    else:
+        yield "Resuming: no comparison continues from a complete checkpoint."
+    if not any(row.resume_at is None and not _changes(row) for row in plan.comparisons):
+        yield "Repeating: no comparison runs the same experiment a second time from its beginning."
+    if results.reference.final_state is not None:
+        yield (
+            "State that the experiment does not declare. It declares "
+            f"{_names(name for name, _ in results.reference.final_state)}; a part that is not "
+            "among these, such as a scheduler or a loader, was not saved, restored or compared."
+        )
+    if plan.record.stages_every > 1 or plan.record.state_every > 1:
+        yield "The steps between recorded ones: a difference there is narrowed to a range of steps."
+    yield f"Steps after step {results.reference.last_step}."
+    yield (
+        "Whether the result is any good. Equal bytes mean that it was reproduced; a lower loss "
+        "means nothing for that, and printed values that agree are rounded."
+    )
+
+
+def _changes(comparison: ComparisonPlan) -> bool:
+    return bool(comparison.reset or comparison.config)
+
+
+def _citation(metadata: PackageMetadata, evidence_digest: str) -> str:
+    authors = ", ".join(escape_markdown(author.name) for author in metadata.authors)
+    year = f" ({metadata.date.year})" if metadata.date is not None else ""
+    return (
+        f"{authors}{year}. {escape_markdown(metadata.title)}. {metadata.name}, "
+        f"version {metadata.version}. Reproducibility package, evidence digest "
+        f"{code_span(evidence_digest)}."
+    )

@@ -1,0 +1,145 @@
+"""Reports as text for a terminal: the verdict first, then the evidence, within 100 columns.
+
+Pure functions. What came from a package is escaped on its way in; the first word of each text is
+its verdict, which the command line may colour.
+"""
+
+from __future__ import annotations
+
+from repropack._present.escape import escape_text
+from repropack._present.findings import contrasts, findings_table
+from repropack._present.layout import (
+    ENTRY,
+    ended,
+    field,
+    join_names,
+    listing,
+    plural,
+    size,
+    table,
+    wrap,
+)
+from repropack.models.manifest import PackageMetadata
+from repropack.models.reports import BuildReport, CheckReport, Fault, UnpackReport
+
+_MAX_FAULTS = 20
+
+
+def build_text(report: BuildReport) -> str:
+    """What ``build`` wrote and found, for people.
+
+    Returns:
+        The text; ends in a newline.
+    """
+    results = report.results
+    lines = [
+        *_headline("built", f"{escape_text(report.path)} ({size(report.size_bytes)})"),
+        *wrap(_expectations(report)),
+        "",
+        *identity_lines(report.package, report.package_digest, report.evidence_digest),
+        "",
+        *wrap(f"The reference ran {plural(results.reference.last_step, 'step')}."),
+    ]
+    if results.comparisons:
+        header, rows, right = findings_table(results)
+        lines += ["", *table(header, rows, right=right)]
+    sentences = [text for outcome in results.comparisons for text in contrasts(outcome)]
+    if sentences:
+        lines += ["", *(line for text in sentences for line in wrap(text, rest="  "))]
+    return ended(lines)
+
+
+def check_text(report: CheckReport) -> str:
+    """What ``check`` found without running anything, for people.
+
+    Returns:
+        The text; ends in a newline.
+    """
+    lines = _headline(report.verdict, escape_text(report.path))
+    if report.verdict == "damaged":
+        lines += fault_lines(report.faults)
+    else:
+        lines += wrap(_checked(report))
+    lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
+    if report.verdict == "intact":
+        lines += [
+            "",
+            *wrap(
+                "Nothing of the package was executed. Intact means that these are the bytes that "
+                "were packed; whether they can be reproduced is for `repropack verify` to find out."
+            ),
+        ]
+    return ended(lines)
+
+
+def unpack_text(report: UnpackReport) -> str:
+    """What ``unpack`` wrote, for people.
+
+    Returns:
+        The text; ends in a newline.
+    """
+    lines = _headline("unpacked", escape_text(report.path))
+    count = plural(len(report.entries), *ENTRY)
+    lines += wrap(f"{count} written to {escape_text(report.directory)}, every digest checked")
+    lines += ["", *field("package digest", report.package_digest), ""]
+    return ended([*lines, *listing([escape_text(entry) for entry in report.entries])])
+
+
+def identity_lines(
+    package: PackageMetadata | None, package_digest: str | None, evidence_digest: str | None
+) -> list[str]:
+    """Title, name, version and both digests; what could not be read says so."""
+    lines = []
+    if package is not None:
+        lines += wrap(escape_text(package.title), rest="  ")
+        lines += field("package", f"{escape_text(package.name)} {escape_text(package.version)}")
+    lines += field("package digest", package_digest or "not known: the manifest is unreadable")
+    lines += field("evidence digest", evidence_digest or "not known: the manifest is unreadable")
+    return lines
+
+
+def fault_lines(faults: tuple[Fault, ...]) -> list[str]:
+    """What is wrong with a package, one fault each, and that nothing was executed."""
+    lines = wrap(
+        f"The package is damaged or unsafe, and nothing of it was executed: "
+        f"{plural(len(faults), 'fault')}."
+    )
+    rows = [
+        f"{escape_text(fault.entry)}: {escape_text(fault.problem)} [{escape_text(fault.code, 80)}]"
+        for fault in faults
+    ]
+    return [*lines, *listing(rows, at_most=_MAX_FAULTS)]
+
+
+def _headline(verdict: str, subject: str) -> list[str]:
+    return wrap(subject, first=f"{verdict}  ")
+
+
+def _expectations(report: BuildReport) -> str:
+    outcomes = report.results.comparisons
+    stated = [outcome for outcome in outcomes if outcome.held is not None]
+    failed = [outcome.run for outcome in stated if outcome.held is False]
+    if failed:
+        return (
+            f"{len(failed)} of {plural(len(stated), 'expectation')} failed: {join_names(failed)}. "
+            "The package was written all the same."
+        )
+    if not stated:
+        return f"{plural(len(outcomes), 'comparison')}, none with an expectation"
+    kept = f"{len(stated)} of {plural(len(stated), 'expectation')} held"
+    silent = len(outcomes) - len(stated)
+    return f"{kept}; {plural(silent, 'comparison')} without one" if silent else kept
+
+
+def _checked(report: CheckReport) -> str:
+    entries = plural(report.entries_checked, *ENTRY)
+    if report.fast:
+        return (
+            f"{entries} compared with their digests, and nothing else: documents, log chains, "
+            "array fingerprints and results were not looked at (--fast)."
+        )
+    return (
+        f"{entries}, {plural(report.steps_checked, 'step')} of fingerprint logs and "
+        f"{plural(report.arrays_checked, 'array')} are what the package says they are; the stored "
+        "results follow from them."
+    )

@@ -1,0 +1,135 @@
+"""A package's contents as text: who made it, what was run, what is stored. Nothing is judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from repropack._present.escape import escape_text
+from repropack._present.findings import (
+    config_value,
+    expectation,
+    intervention,
+    outcome_sentence,
+    recorded,
+)
+from repropack._present.layout import (
+    ENTRY,
+    ended,
+    field,
+    join_names,
+    plural,
+    size,
+    step_range,
+    table,
+    wrap,
+)
+from repropack._present.text import identity_lines
+from repropack.models.manifest import PackageMetadata
+from repropack.models.plan import Plan
+from repropack.models.reports import Inspection
+
+_MAX_CONFIG_ROWS = 40
+
+
+def inspect_text(report: Inspection) -> str:
+    """What a package holds, for people.
+
+    Returns:
+        The text; ends in a newline.
+    """
+    lines = [
+        *wrap(escape_text(report.path), first="read  "),
+        *identity_lines(report.package, report.package_digest, report.evidence_digest),
+        *_about(report.package),
+        *field("size", f"{size(report.size_bytes)} in {plural(len(report.entries), *ENTRY)}"),
+        "",
+        *_plan(report.plan),
+        "",
+        *_runs(report),
+    ]
+    if report.plan.comparisons:
+        lines += ["", *_comparisons(report)]
+    lines += ["", *_entries(report), ""]
+    lines += wrap(
+        "Read, not checked: `repropack check` tells whether these are the bytes that were packed, "
+        "`repropack verify` whether they can be reproduced here."
+    )
+    return ended(lines)
+
+
+def _about(package: PackageMetadata) -> list[str]:
+    authors = "; ".join(
+        escape_text(author.name)
+        + (f" ({escape_text(author.affiliation)})" if author.affiliation else "")
+        for author in package.authors[:20]
+    )
+    if len(package.authors) > 20:
+        authors += f"; and {len(package.authors) - 20} more"
+    lines = [*field("authors", authors), *field("licence", escape_text(package.license))]
+    if package.date is not None:
+        lines += field("date", package.date.isoformat())
+    if package.description is not None:
+        lines += field("description", escape_text(package.description, 500))
+    return lines
+
+
+def _plan(plan: Plan) -> list[str]:
+    experiment, record = plan.experiment, plan.record
+    every = record.checkpoint_every
+    checkpoints = f"every {every} steps, at the start and the end" if every else "start and end"
+    printed = [f"{name} as {text}" for name, text in sorted(record.printed.items())]
+    config = [
+        f"{escape_text(name, 80)} = {config_value(value)}"
+        for name, value in sorted(experiment.config.items())
+    ]
+    if len(config) > _MAX_CONFIG_ROWS:
+        config[_MAX_CONFIG_ROWS:] = [f"{len(config) - _MAX_CONFIG_ROWS} more"]
+    return [
+        *field("experiment", escape_text(experiment.entry_point)),
+        *field("seed", str(experiment.seed)),
+        *field("steps", str(experiment.steps)),
+        *field("configuration", ", ".join(config) or "none"),
+        *field("checkpoints", checkpoints),
+        *field("recorded", recorded(plan.record)),
+        *field("kept whole", join_names(record.keep) or "no stage"),
+        *field("printed", join_names(printed) or "no metric"),
+    ]
+
+
+def _runs(report: Inspection) -> list[str]:
+    rows = [
+        [
+            escape_text(run.run, 80),
+            step_range(run.first_step, run.last_step),
+            str(len(run.checkpoints)) if run.checkpoints else "-",
+            "yes" if run.kept else "-",
+            size(run.size_bytes),
+        ]
+        for run in report.runs
+    ]
+    header = ["run", "steps", "checkpoints", "kept arrays", "size"]
+    return table(header, rows, right=(2, 4))
+
+
+def _comparisons(report: Inspection) -> list[str]:
+    """What each comparison changes and found, as the package says."""
+    found = {outcome.run: outcome for outcome in report.results.comparisons}
+    lines = []
+    for comparison in report.plan.comparisons:
+        lines += wrap(f"{escape_text(comparison.name, 80)}: {intervention(comparison)}", rest="  ")
+        outcome = found.get(comparison.name)
+        if outcome is not None:
+            expected = expectation(outcome.expected).capitalize()
+            held = "held" if outcome.held else "FAILED"
+            text = f"{outcome_sentence(outcome)} {expected}: {held}."
+            lines += wrap(text if expected else outcome_sentence(outcome), first="  ")
+    return lines
+
+
+def _entries(report: Inspection) -> list[str]:
+    counts = Counter(entry.role for entry in report.entries)
+    sizes: Counter[str] = Counter()
+    for entry in report.entries:
+        sizes[entry.role] += entry.size
+    rows = [[role, str(count), size(sizes[role])] for role, count in sorted(counts.items())]
+    return table(["role", "entries", "size"], rows, right=(1, 2))

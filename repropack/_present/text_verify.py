@@ -1,0 +1,256 @@
+"""A verification as text: what was claimed, what was compared, where the first difference lies.
+
+Where anything differs the environment is named first, evidence comes before hypothesis, and the
+text ends with the scope: what equal bytes mean here, and what they do not.
+"""
+
+from __future__ import annotations
+
+from repropack._present.divergence import divergence_evidence, divergence_place, hypotheses
+from repropack._present.escape import escape_text
+from repropack._present.layout import (
+    WIDTH,
+    cells,
+    ended,
+    field,
+    join_names,
+    listing,
+    number,
+    plural,
+    step_range,
+    table,
+    wrap,
+)
+from repropack._present.text import fault_lines, identity_lines
+from repropack.models.environment import EnvironmentDifference
+from repropack.models.reports import (
+    ArrayDifference,
+    ElementDifference,
+    RunVerification,
+    VerificationReport,
+)
+
+_MAX_ENVIRONMENT_ROWS = 12
+_MAX_PROBLEMS = 10
+_MAX_OTHER_ELEMENTS = 3
+_CLAIMS = {
+    "independent-replay": "independent replay",
+    "exact-resume": "exact resume",
+    "comparison": "comparison",
+}
+_CONFINEMENT = {
+    "shipped-source": "none needed: the packaged source is one that repropack ships, so nothing "
+    "foreign was executed; it ran in a process of its own, under limits",
+    "none": "nothing of the package was executed",
+}
+_SCOPE = {
+    "identical": "Reproduced here, in this environment: what was run again gave the recorded "
+    "bytes. Nothing wider is claimed: no other environment, and not that the result is right or "
+    "good.",
+    "differs": "Not reproduced here, in this environment. That says nothing of other environments, "
+    "and a first difference is evidence of where, not of why.",
+    "damaged": "Nothing was reproduced: ask for the package again from where it was published, "
+    "and compare the package digest.",
+    "could-not-run": "No answer: this says neither that the package replays nor that it does not.",
+}
+
+
+def verify_text(report: VerificationReport) -> str:
+    """What ``verify`` found, for people.
+
+    Returns:
+        The text; ends in a newline.
+    """
+    lines = wrap(escape_text(report.path), first=f"{report.verdict}  ")
+    lines += _summary(report)
+    if report.verdict == "differs" and report.environment_differences:
+        lines += ["", *_environment(report.environment_differences)]
+    lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
+    if report.runs:
+        lines += ["", *_runs(report.runs)]
+    for run in report.runs:
+        if not run.equal:
+            lines += ["", *_difference(run, bool(report.environment_differences))]
+    if report.verdict != "differs" and report.environment_differences:
+        lines += ["", *_environment(report.environment_differences)]
+    if report.not_verified:
+        lines += ["", "not verified:"]
+        lines += listing([escape_text(text) for text in report.not_verified])
+    confinement = report.confinement
+    if confinement == "none" and report.runs:
+        lines += ["", *field("confinement:", "none")]
+    else:
+        lines += ["", *field("confinement:", _CONFINEMENT[confinement])]
+    lines += field("scope:", _SCOPE[report.verdict])
+    return ended(lines)
+
+
+def _summary(report: VerificationReport) -> list[str]:
+    if report.verdict == "damaged":
+        return fault_lines(report.faults)
+    if report.verdict == "could-not-run":
+        return _problem(report)
+    total, equal = len(report.runs), sum(run.equal for run in report.runs)
+    asked = "" if report.runs_requested is None else ", only those asked for"
+    text = f"{plural(total, 'run')} executed again here{asked}: "
+    if equal == total:
+        return wrap(f"{text}every byte that was compared is equal to the package's.")
+    names = join_names(run.run for run in report.runs if not run.equal)
+    return wrap(f"{text}{equal} equal to the package byte for byte, {total - equal} not ({names}).")
+
+
+def _problem(report: VerificationReport) -> list[str]:
+    problem = report.problem
+    if problem is None:
+        return ["The run ended without an answer."]
+    lines = wrap(f"{escape_text(problem.message, 600)} [{escape_text(problem.code, 80)}]")
+    if problem.hint is not None:
+        lines += wrap(f"hint: {escape_text(problem.hint, 600)}")
+    return lines
+
+
+def _environment(differences: tuple[EnvironmentDifference, ...]) -> list[str]:
+    rows = [
+        [_cut(row.field), _cut(row.recorded), _cut(row.observed)]
+        for row in differences[:_MAX_ENVIRONMENT_ROWS]
+    ]
+    lines = [
+        *wrap(f"environment: differs from the recorded one in {plural(len(differences), 'point')}"),
+        *table(["field", "recorded", "here"], rows),
+    ]
+    if len(differences) > len(rows):
+        lines.append(f"and {len(differences) - len(rows)} more")
+    return lines
+
+
+def _cut(text: str | None) -> str:
+    return "-" if text is None else escape_text(text, 120)
+
+
+def _runs(runs: tuple[RunVerification, ...]) -> list[str]:
+    """What is claimed of each run, whether it is equal, and what was compared for it."""
+    header = ["run", "claim", "steps", "result"]
+    header += ["log\nlines", "checkpoints", "kept\narrays", "final\narrays"]
+    rows = [
+        [
+            escape_text(run.run, 80),
+            _CLAIMS[run.claim],
+            step_range(run.first_step, run.last_step),
+            "equal" if run.equal else "DIFFERS",
+            str(run.lines_compared),
+            str(run.checkpoints_compared),
+            str(run.kept_arrays_compared),
+            _final(run),
+        ]
+        for run in runs
+    ]
+    return table(header, rows, right=(4, 5, 6, 7))
+
+
+def _final(run: RunVerification) -> str:
+    equal, differing = len(run.final_arrays.equal), len(run.final_arrays.differing)
+    return f"{equal} of {equal + differing}" if equal + differing else "-"
+
+
+def _difference(run: RunVerification, environment_differs: bool) -> list[str]:  # noqa: FBT001
+    """One run that is not equal: evidence first, hypothesis after it."""
+    lines = wrap(f"run {escape_text(run.run, 80)} ({_CLAIMS[run.claim]}) differs")
+    beside, other = _arrays_at_divergence(run)
+    if run.divergence is not None:
+        evidence = divergence_evidence(run.divergence)
+        if beside is not None:
+            evidence += f": {_counts(beside)}"
+        lines += _divergence_line(divergence_place(run.divergence), evidence)
+        if beside is not None:
+            lines += _elements(beside)
+    for array in other:
+        what = f"{escape_text(array.array, 80)} at step {array.step}"
+        lines += field("array:", f"{what}: {_counts(array)}")
+        lines += _elements(array, at_most=_MAX_OTHER_ELEMENTS)
+    if run.final_arrays.differing:
+        lines += field("final arrays:", f"differing: {join_names(run.final_arrays.differing)}")
+    lines += [
+        line
+        for problem in run.problems[:_MAX_PROBLEMS]
+        for line in field("also:", escape_text(problem, 300))
+    ]
+    if len(run.problems) > _MAX_PROBLEMS:
+        lines += field("also:", f"{len(run.problems) - _MAX_PROBLEMS} more")
+    if run.repeats is not None:
+        lines += field("repeats here:", _REPEATS[run.repeats])
+    allowed, excluded = hypotheses(run, environment_differs=environment_differs)
+    if allowed:
+        lines += field("consistent with:", "; ".join(allowed))
+    if excluded:
+        lines += field("not with:", "; ".join(excluded))
+    return lines
+
+
+_REPEATS = {
+    True: "yes, a second run here gave the same bytes as the first one here",
+    False: "no, two runs here differ from each other too",
+}
+
+
+def _divergence_line(place: str, evidence: str) -> list[str]:
+    """Place and evidence side by side where there is room, else one below the other."""
+    [*above, last] = field("first divergence:", place)
+    if above or cells(last) > 60:
+        return [*above, last, *field("", evidence)]
+    return wrap(evidence, first=f"{last}      ", rest=" " * 18)
+
+
+def _arrays_at_divergence(
+    run: RunVerification,
+) -> tuple[ArrayDifference | None, tuple[ArrayDifference, ...]]:
+    """The diverging stage's own array where it was compared, and all others."""
+    divergence = run.divergence
+    if divergence is None or divergence.stage is None:
+        return None, run.arrays
+    names = {divergence.stage, f"kept.{divergence.stage}"}
+    for array in run.arrays:
+        if array.array in names and array.step == divergence.step:
+            return array, tuple(other for other in run.arrays if other is not array)
+    return None, run.arrays
+
+
+def _counts(array: ArrayDifference) -> str:
+    if array.expected_type != array.observed_type:
+        expected, observed = (
+            escape_text(array.expected_type, 80),
+            escape_text(array.observed_type, 80),
+        )
+        return f"type or shape: expected {expected}, observed {observed}"
+    text = f"{array.elements_differing} of {plural(array.elements, 'element')}"
+    if array.largest_ulp is not None:
+        text += f", at most {array.largest_ulp} ulp"
+    if array.largest_absolute is not None:
+        text += f", at most {number(array.largest_absolute)}"
+    if array.largest_ulp is None and array.largest_absolute is None:
+        text += ", in their bits alone"
+    return text
+
+
+def _elements(array: ArrayDifference, at_most: int | None = None) -> list[str]:
+    name = array.array.removeprefix("kept.").removeprefix("checkpoint.")
+    stage = escape_text(name, 20)
+    rows = [_element(stage, element) for element in array.first[:at_most]]
+    label_width = max((cells(label) for label, _, _ in rows), default=0)
+    expected_width = max((cells(expected) for _, expected, _ in rows), default=0)
+    lines = []
+    for label, expected, observed in rows:
+        start = f"{'':18}{label}{' ' * (label_width - cells(label))}  "
+        line = f"{start}{expected}{' ' * (expected_width - cells(expected))}  {observed}"
+        if cells(line) <= WIDTH:
+            lines.append(line)
+        else:
+            lines += wrap(expected, first=start)
+            lines += wrap(observed, first=" " * cells(start))
+    return lines
+
+
+def _element(stage: str, element: ElementDifference) -> tuple[str, str, str]:
+    index = f"[{', '.join(map(str, element.index))}]" if element.index else ""
+    expected = f"expected {number(element.expected)} ({escape_text(element.expected_bits, 40)})"
+    observed = f"observed {number(element.observed)} ({escape_text(element.observed_bits, 40)})"
+    return f"{stage}{index}", expected, observed

@@ -1,0 +1,10 @@
+"""What the replay lab must give on every machine, each number in one place."""
+
+EVIDENCE_DIGEST = "sha256:ad2596cdda1f4323b97a4b9b1a0eef5411cc2c653362f19526814107da7a902c"
+"""Digest of the lab's plan, source and runs: the same wherever it is built."""
+
+SOURCE_DIGEST = "sha256:28a4a1e902b34a85fe93d1e6c4d5c49122bb10d230039217ddf49aad9119c803"
+"""Digest of the lab's source, by which ``verify`` knows it for its own."""
+
+REFERENCE_CHAIN = "sha256:c73fcb885c26bb55a92a81072a97cd801c59661c52f32ceaa5d27e21fe2fca2a"
+"""Chain after the last step of the reference."""

@@ -1,0 +1,491 @@
+"""``main``: output, streams and one exit status, whatever happens."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repropack._cli import streams
+from repropack._cli.main import main
+from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.schemas import read_document, schema_bytes, schema_names
+from repropack._present.text import build_text, check_text, unpack_text
+from repropack._present.text_inspect import inspect_text
+from repropack._present.text_verify import verify_text
+from repropack.errors import (
+    ExperimentLoadError,
+    IntegrityError,
+    RepropackError,
+    UsageError,
+)
+from repropack.models.base import Document
+from repropack.models.reports import ErrorReport, Problem
+from tests.support import reports
+
+Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
+
+
+def replace(monkeypatch: pytest.MonkeyPatch, target: str, result: Any) -> Calls:
+    """Put a function in place of a use case; it returns or raises ``result``."""
+    calls: Calls = []
+
+    def use_case(*arguments: Any, **options: Any) -> Any:
+        calls.append((arguments, options))
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    monkeypatch.setattr(target, use_case)
+    return calls
+
+
+BUILD, CHECK = "repropack.build.build_package", "repropack.check.check_package"
+VERIFY, INSPECT = "repropack.verify.verify_package", "repropack.inspect.inspect_package"
+UNPACK = "repropack.unpack.unpack_package"
+
+DIFFERS = reports.verification(verdict="differs", runs=(reports.differing_run(),))
+UNANSWERED = reports.verification(
+    verdict="could-not-run", runs=(), problem=Problem(code="could-not-run", message="no answer")
+)
+DAMAGED = reports.verification(verdict="damaged", runs=(), faults=reports.damaged_check().faults)
+UNEXPECTED = reports.build_report(expectations_held=False)
+
+ANSWERS: list[tuple[str, str, Document, Callable[[Any], str], int]] = [
+    ("build", BUILD, reports.build_report(), build_text, 0),
+    ("build", BUILD, UNEXPECTED, build_text, 1),
+    ("check lab.zip", CHECK, reports.check_report(), check_text, 0),
+    ("check lab.zip", CHECK, reports.damaged_check(), check_text, 3),
+    ("verify lab.zip", VERIFY, reports.verification(), verify_text, 0),
+    ("verify lab.zip", VERIFY, DIFFERS, verify_text, 1),
+    ("verify lab.zip", VERIFY, DAMAGED, verify_text, 3),
+    ("verify lab.zip", VERIFY, UNANSWERED, verify_text, 4),
+    ("inspect lab.zip", INSPECT, reports.inspection(), inspect_text, 0),
+    ("unpack lab.zip lab", UNPACK, reports.unpack_report(), unpack_text, 0),
+]
+IDS = [f"{line.split()[0]}-{status}" for line, *_, status in ANSWERS]
+
+
+@pytest.mark.parametrize(("line", "target", "report", "text", "status"), ANSWERS, ids=IDS)
+def test_an_answer_goes_to_standard_output(
+    line: str,
+    target: str,
+    report: Document,
+    text: Callable[[Any], str],
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As text for people or as one document, with the same status, and nothing on stderr."""
+    replace(monkeypatch, target, report)
+    assert main(line.split()) == status
+    assert capsys.readouterr() == (text(report), "")
+    assert main([*line.split(), "--format", "json"]) == status
+    output, other = capsys.readouterr()
+    assert output.encode() == encode_canonical(report.model_dump(mode="json"))
+    assert read_document(type(report), output.encode(), where="output") == report
+    assert other == ""
+
+
+def test_arguments_reach_the_use_cases(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing that a person asks for is lost on the way."""
+    digest = reports.PACKAGE_DIGEST
+    built = replace(monkeypatch, BUILD, reports.build_report())
+    checked = replace(monkeypatch, CHECK, reports.check_report())
+    verified = replace(monkeypatch, VERIFY, reports.verification())
+    unpacked = replace(monkeypatch, UNPACK, reports.unpack_report())
+    main(["build", "lab", "-o", "x.zip", "--force", "--directory", "--compress"])
+    main(["check", "x.zip", "--fast", "--expect-digest", digest])
+    main(["verify", "x.zip", "--runs", "reference", "--expect-digest", digest])
+    main(["unpack", "x.zip", "x", "plan.json", "--force"])
+    assert built == [
+        (("lab", "x.zip"),
+         {"force": True, "directory": True, "compress": True, "on_step": None})
+    ]  # fmt: skip
+    assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest})]
+    assert verified == [
+        (("x.zip",), {"runs": ("reference",), "expect_digest": digest, "on_step": None})
+    ]
+    assert unpacked == [(("x.zip", "x", ["plan.json"]), {"force": True})]
+    capsys.readouterr()
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UsageError("no such path", hint="look again"), 2),
+        (IntegrityError((("plan.json", "its digest differs"),)), 3),
+        (ExperimentLoadError("no such module"), 4),
+    ],
+)
+def test_an_error_is_one_line_and_a_hint(
+    error: RepropackError,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """People read it on stderr; programs get a document on stdout; never a traceback."""
+    replace(monkeypatch, CHECK, error)
+    hint = "" if error.hint is None else f"hint: {error.hint}\n"
+    lines = f"repropack: error: {error.message}\n{hint}"
+    assert main(["check", "lab.zip"]) == status
+    assert capsys.readouterr() == ("", lines)
+    assert main(["check", "lab.zip", "--format", "json"]) == status
+    output, shown = capsys.readouterr()
+    assert shown == lines
+    assert read_document(ErrorReport, output.encode(), where="output") == ErrorReport(
+        code=error.code, message=error.message, hint=error.hint, status=status
+    )
+
+
+def test_wrong_arguments_are_an_error_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """argparse's own errors have status 2, a hint, and a document where one is asked for."""
+    assert main(["check", "--format", "json"]) == 2
+    output, shown = capsys.readouterr()
+    assert decode_strict(output.encode(), where="output") == {
+        "code": "usage",
+        "hint": "see `repropack check --help`",
+        "message": "the following arguments are required: PACKAGE",
+        "schema": "repropack/error/v1",
+        "status": 2,
+    }
+    assert shown == (
+        "repropack: error: the following arguments are required: PACKAGE\n"
+        "hint: see `repropack check --help`\n"
+    )
+
+
+def test_hostile_messages_stay_on_their_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names from a package are escaped in errors too; the document keeps them as they are."""
+    replace(monkeypatch, CHECK, IntegrityError((("a\x1b[2J\nidentical", "\u202ebad"),)))
+    assert main(["check", "lab.zip"]) == 3
+    assert capsys.readouterr().err == (
+        "repropack: error: entry 'a\\x1b[2J\\nidentical': \\u202ebad\n"
+    )
+
+
+def test_arguments_that_are_not_unicode_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path that no document can hold is wrong use, not a crash."""
+    assert main(["check", "a\udcff.zip", "--format", "json"]) == 2
+    output, shown = capsys.readouterr()
+    assert shown == "repropack: error: expected arguments in UTF-8, observed 'a\\udcff.zip'\n"
+    assert decode_strict(output.encode(), where="output")["status"] == 2
+
+
+def test_a_lone_surrogate_in_a_message_can_be_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A message that JSON cannot hold is written as an escape."""
+    replace(monkeypatch, CHECK, UsageError("bad \udcff", hint="not \udcff"))
+    assert main(["check", "x", "--format", "json"]) == 2
+    assert "bad \\\\udcff" in capsys.readouterr().out
+
+
+def test_an_interrupt_has_its_own_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C is no error and no answer."""
+    replace(monkeypatch, BUILD, KeyboardInterrupt())
+    assert main(["build"]) == 130
+    assert capsys.readouterr() == ("", "repropack: interrupted\n")
+    assert main(["build", "--format", "json"]) == 130
+    assert decode_strict(capsys.readouterr().out.encode(), where="output")["code"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "a\nb"), "a\\x0ab: Permission denied"),
+        (OSError("odd"), "odd"),
+        (MemoryError(), "not enough memory"),
+    ],
+)
+def test_what_the_machine_refuses_is_no_bug(
+    error: BaseException,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A full disk or a missing right is one line, and no answer."""
+    replace(monkeypatch, BUILD, error)
+    assert main(["build"]) == 4
+    assert capsys.readouterr() == ("", f"repropack: error: {message}\n")
+
+
+def test_a_bug_says_that_it_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An unexpected exception shows its traceback, and can never pass for an answer."""
+    replace(monkeypatch, CHECK, ZeroDivisionError("oops\x1b[2J"))
+    assert main(["check", "x", "--format", "json"]) == 4
+    output, shown = capsys.readouterr()
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert shown.endswith(
+        "ZeroDivisionError: oops\\x1b[2J\n"
+        "repropack: error: this is a bug in repropack, not an answer about the package "
+        "(ZeroDivisionError)\n"
+        "hint: please report it together with the lines above\n"
+    )
+    document = decode_strict(output.encode(), where="output")
+    assert (document["code"], document["status"]) == ("internal", 4)
+
+
+# ---------------------------------------------------------------- the report file
+
+
+@pytest.mark.parametrize("report", [reports.verification(), DIFFERS, DAMAGED, UNANSWERED])
+def test_a_report_is_kept_whatever_the_verdict(
+    report: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The file holds the document, replaces an older one, and nothing is left beside it."""
+    replace(monkeypatch, VERIFY, report)
+    file = tmp_path / "report.json"
+    file.write_text("older")
+    main(["verify", "lab.zip", "--report", str(file)])
+    assert read_document(type(report), file.read_bytes(), where="report") == report
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert list(tmp_path.iterdir()) == [file]
+    assert capsys.readouterr().out == verify_text(report)
+
+
+@pytest.mark.parametrize(
+    ("file", "observed"),
+    [
+        ("package/report.json", "outside the package, observed one inside"),
+        ("package/runs/../report.json", "outside the package, observed one inside"),
+        ("link/report.json", "outside the package, observed one inside"),
+        ("package", "outside the package, observed one inside"),
+        ("nowhere/report.json", "expected an existing folder, observed none"),
+        ("folder", "expected a file, observed something else"),
+        (os.devnull, "expected a file, observed something else"),
+    ],
+)
+def test_where_a_report_may_not_lie_is_settled_first(
+    file: str,
+    observed: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A package is never written to, and nothing runs before the report has a place."""
+    calls = replace(monkeypatch, VERIFY, reports.verification())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "package" / "runs").mkdir(parents=True)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("package")
+    assert main(["verify", "package", "--report", file]) == 2
+    assert observed in capsys.readouterr().err
+    assert calls == []
+    assert list((tmp_path / "package").iterdir()) == [tmp_path / "package" / "runs"]
+
+
+def test_a_report_does_not_replace_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The zip itself is no place for a report."""
+    replace(monkeypatch, VERIFY, reports.verification())
+    package = tmp_path / "lab.zip"
+    package.write_bytes(b"zip")
+    assert main(["verify", str(package), "--report", str(package)]) == 2
+    assert package.read_bytes() == b"zip"
+    capsys.readouterr()
+
+
+# ---------------------------------------------------------------- streams
+
+
+class Terminal(io.TextIOWrapper):
+    """A terminal that remembers what was written to it."""
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        super().__init__(io.BytesIO(), encoding=encoding, write_through=True)
+
+    def isatty(self) -> bool:
+        return True
+
+    def text(self) -> str:
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode(self.encoding)
+
+
+@pytest.mark.parametrize(
+    ("variables", "first"),
+    [
+        ({"TERM": "xterm"}, "\x1b[1;32mintact\x1b[0m  lab.zip"),
+        ({"TERM": "xterm", "NO_COLOR": ""}, "\x1b[1;32mintact\x1b[0m  lab.zip"),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, "intact  lab.zip"),
+        ({"TERM": "dumb"}, "intact  lab.zip"),
+    ],
+)
+def test_only_the_verdict_is_coloured(
+    variables: dict[str, str], first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Colour on a terminal that wants it, on one word, whose text says the same."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    replace(monkeypatch, CHECK, reports.check_report())
+    assert main(["check", "lab.zip"]) == 0
+    shown, _, rest = terminal.text().partition("\n")
+    assert shown == first
+    assert rest == check_text(reports.check_report()).partition("\n")[2]
+
+
+def test_a_text_without_a_verdict_is_not_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of schemas are names."""
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert main(["schema"]) == 0
+    assert terminal.text().split("\n")[:-1] == list(schema_names())
+    assert main(["inspect", "lab.zip"]) != 0
+
+
+def test_a_stream_that_cannot_hold_a_character_shows_its_escape(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An ASCII terminal gets an escape, not a crash."""
+    terminal = Terminal("ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    replace(monkeypatch, BUILD, reports.build_report())
+    assert main(["build"]) == 0
+    assert "step 1 \\xb7 gradient" in terminal.text()
+
+
+class Broken(io.StringIO):
+    """A stream that cannot be written."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, text: str) -> int:
+        raise self.error
+
+
+def test_a_reader_that_leaves_early_does_not_change_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``repropack check ... | head -1`` keeps its status and says nothing."""
+    replace(monkeypatch, CHECK, reports.damaged_check())
+    monkeypatch.setattr(sys, "stdout", Broken(BrokenPipeError(errno.EPIPE, "Broken pipe")))
+    assert main(["check", "lab.zip"]) == 3
+    assert capsys.readouterr().err == ""
+
+
+def test_an_answer_that_cannot_be_written_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A full disk behind standard output must not end with status 0."""
+    replace(monkeypatch, CHECK, reports.check_report())
+    monkeypatch.setattr(sys, "stdout", Broken(OSError(errno.ENOSPC, "No space left on device")))
+    assert main(["check", "lab.zip"]) == 4
+    assert capsys.readouterr().err == (
+        "repropack: error: standard output: No space left on device\n"
+    )
+
+
+def test_missing_and_broken_streams_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process without standard streams still has a status."""
+    replace(monkeypatch, CHECK, reports.damaged_check())
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["check", "lab.zip"]) == 3
+    assert main(["check"]) == 2
+    monkeypatch.setattr(sys, "stderr", Broken(OSError(errno.EIO, "Input/output error")))
+    assert main(["check"]) == 2
+
+
+@pytest.mark.parametrize("line", ["--help", "schema manifest", "schema"])
+def test_a_broken_pipe_is_quiet_to_the_end(line: str, tmp_path: Path) -> None:
+    """Nothing is printed at exit either, where Python flushes what is left."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "repropack", *line.split()],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# ---------------------------------------------------------------- progress
+
+
+def test_progress_is_shown_on_a_terminal_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs and their steps on stderr; stdout holds the report alone."""
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def build_package(*_: Any, on_step: Any, **__: Any) -> Any:
+        for step in range(1, 4):
+            on_step("reference", step, 3)
+        on_step("[bold]reset", 2, 3)
+        return reports.build_report()
+
+    monkeypatch.setattr(BUILD, build_package)
+    assert main(["build"]) == 0
+    assert capsys.readouterr().out == build_text(reports.build_report())
+    shown = terminal.text()
+    assert "reference" in shown
+    assert "[bold]reset" in shown
+    assert "3/3" in shown
+    assert "2/3" in shown
+
+
+def test_no_progress_on_a_dumb_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where lines cannot be drawn over, none are drawn."""
+    monkeypatch.setenv("TERM", "dumb")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    calls = replace(monkeypatch, BUILD, reports.build_report())
+    assert main(["build", "--format", "json"]) == 0
+    assert calls[0][1]["on_step"] is None
+    assert terminal.text() == ""
+    assert not streams.is_terminal(None)
+
+
+# ---------------------------------------------------------------- schemas
+
+
+def test_schemas_are_listed_and_printed(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """Without a name all names, with one the schema's bytes as published."""
+    assert main(["schema", "error"]) == 0
+    assert capfdbinary.readouterr().out == schema_bytes("error")
+    assert main(["schema", "nothing"]) == 2
+    assert b"no schema named 'nothing'" in capfdbinary.readouterr().err
+
+
+def test_main_reads_the_arguments_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without arguments of its own, ``main`` takes those of the process."""
+    monkeypatch.setattr(sys, "argv", ["repropack", "schema"])
+    assert main() == 0
+    assert "manifest\n" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("repropack ")

@@ -1,0 +1,211 @@
+"""A divergence in words: its place, the evidence, and hypotheses that the evidence allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from repropack._present.divergence import divergence_evidence, divergence_place, hypotheses
+from repropack.models.results import Divergence, InputEquality, Split
+from tests.support.reports import COMPONENTS, at_batch, at_gradient, differing_run
+
+
+def divergence(kind: Any, step: int = 5, **changes: Any) -> Divergence:
+    return Divergence(kind=kind, step=step, **({"last_equal_step": step - 1} | changes))
+
+
+AFTER_STAGES = divergence(
+    "state", state_before=Split(equal=COMPONENTS), state_after=Split(differing=("clock",))
+)
+METRIC = divergence("metric", metrics=Split(differing=("loss",)))
+UNRECORDED = divergence(
+    "undetermined",
+    stage="gradient",
+    inputs=(
+        InputEquality(name="batch", equal=True),
+        InputEquality(name="state:*", equal=None),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "place", "evidence"),
+    [
+        (at_gradient(), "step 1 · gradient", "inputs equal (contributions), output differs"),
+        (at_gradient(inputs=()), "step 1 · gradient", "output differs"),
+        (at_batch(), "step 41 · batch", "state differs: sampler"),
+        (
+            at_batch(
+                inputs=(
+                    InputEquality(name="gradient", equal=True),
+                    InputEquality(name="state:adam", equal=False),
+                )
+            ),
+            "step 41 · batch",
+            "state differs: adam; equal: gradient",
+        ),
+        (
+            AFTER_STAGES,
+            "step 5 · state clock",
+            "every recorded stage is equal, state differs after the step: clock",
+        ),
+        (
+            METRIC,
+            "step 5 · metric loss",
+            "every recorded stage and component is equal, loss differs",
+        ),
+        (
+            UNRECORDED,
+            "step 5 · gradient",
+            "inputs equal (batch), inputs not recorded (state:*), output differs",
+        ),
+        (
+            divergence("structure", stage="x", missing=("a",), unexpected=("x",)),
+            "step 5 · x",
+            "other stages (missing: a; unexpected: x)",
+        ),
+        (
+            divergence("structure", stage="x"),
+            "step 5 · x",
+            "other stages (in another order, or made of other inputs)",
+        ),
+        (
+            divergence("length", last_equal_step=2, missing=("step 5",)),
+            "step 5 · end of the run",
+            "the run ended before step 5, the one it is held against did not",
+        ),
+        (
+            divergence("length", unexpected=("step 5",)),
+            "step 5 · end of the run",
+            "the run went on to step 5, the one it is held against had ended",
+        ),
+        (
+            divergence("length"),
+            "step 5 · end of the run",
+            "every recorded value is equal, the reason for the end differs",
+        ),
+        (
+            divergence("metric", step=45, last_equal_step=40),
+            "steps 41..45 · metric",
+            "every recorded stage and component is equal, a metric differs",
+        ),
+    ],
+)
+def test_place_and_evidence(found: Divergence, place: str, evidence: str) -> None:
+    """Each kind of divergence says where it is and what was observed there."""
+    assert divergence_place(found) == place
+    assert divergence_evidence(found) == evidence
+
+
+LATE = at_gradient(step=41, last_equal_step=40)
+OTHER_START = at_batch(step=1, last_equal_step=0)
+FIRST_STATE = {"state_before": Split(equal=("adam",), differing=("sampler",))}
+
+
+@pytest.mark.parametrize(
+    ("run", "allowed"),
+    [
+        ({}, ("another order or rounding of this operation",)),
+        (
+            {"divergence": LATE},
+            (
+                (
+                    "an operation whose result varies between launches; repeat that step alone to "
+                    "confirm"
+                ),
+            ),
+        ),
+        (
+            {"divergence": at_batch(), "first_step": 41},
+            ("an incomplete or reset checkpoint: component sampler",),
+        ),
+        (
+            {"divergence": OTHER_START},
+            ("something random that is not pinned, or other code or data",),
+        ),
+        (
+            {"problems": ("constant 'features' differs: expected a, observed b",)},
+            ("something random that is not pinned, or other code or data",),
+        ),
+        (
+            {"divergence": AFTER_STAGES},
+            ("something that no stage records changes the state: component clock",),
+        ),
+        (
+            {
+                "divergence": divergence(
+                    "state",
+                    step=41,
+                    state_before=Split(differing=("scheduler", "loader")),
+                    state_after=Split(differing=("scheduler", "loader")),
+                ),
+                "first_step": 41,
+            },
+            ("an incomplete or reset checkpoint: components scheduler, loader",),
+        ),
+        (
+            {"divergence": METRIC},
+            ("a metric made of something that neither a stage nor the state records",),
+        ),
+        (
+            {"divergence": divergence("structure", stage="x")},
+            ("another version of the code, or a branch that depends on what is not recorded",),
+        ),
+        (
+            {"divergence": divergence("length")},
+            ("an end that depends on something that is not recorded, or a run cut short",),
+        ),
+        (
+            {"divergence": UNRECORDED},
+            ("another operation or another state: record every input to tell them apart",),
+        ),
+        (
+            {"problems": ("configuration differs: expected a, observed b",)},
+            ("the other configuration (above)", "another order or rounding of this operation"),
+        ),
+        ({"divergence": None}, ()),
+    ],
+)
+def test_what_the_evidence_allows(run: dict[str, Any], allowed: tuple[str, ...]) -> None:
+    """The hypothesis follows from the kind of divergence and where in the run it lies."""
+    found, _ = hypotheses(differing_run(**run), environment_differs=False)
+    assert found == allowed
+
+
+def test_another_environment_is_the_first_hypothesis() -> None:
+    """Before an operation is blamed, the environment is."""
+    allowed, _ = hypotheses(differing_run(), environment_differs=True)
+    assert allowed[0] == "the other environment (above)"
+
+
+@pytest.mark.parametrize(
+    ("run", "excluded"),
+    [
+        (
+            {"repeats": None},
+            (
+                "other values of batch, contributions (equal)",
+                "another starting state (equal)",
+            ),
+        ),
+        (
+            {"divergence": LATE},
+            (
+                "other values of batch, contributions (equal)",
+                "another state before the step (equal)",
+                "a result that varies between launches (a second run here equals the first)",
+            ),
+        ),
+        (
+            {"divergence": at_batch(), "first_step": 41, "repeats": None},
+            ("another computation of batch (what it is made of differs already)",),
+        ),
+        ({"divergence": divergence("length"), "repeats": False}, ()),
+        ({"divergence": None}, ()),
+    ],
+)
+def test_what_the_evidence_excludes(run: dict[str, Any], excluded: tuple[str, ...]) -> None:
+    """Only what was recorded and is equal is excluded."""
+    _, found = hypotheses(differing_run(**run), environment_differs=False)
+    assert found == excluded

@@ -1,0 +1,487 @@
+"""Reports as text, word for word; and what holds for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from repropack._present.layout import WIDTH, cells
+from repropack._present.text import build_text, check_text, unpack_text
+from repropack._present.text_inspect import inspect_text
+from repropack._present.text_verify import verify_text
+from repropack.models.plan import ComparisonPlan, ExperimentPlan, RecordPlan
+from repropack.models.reports import Fault, Problem
+from repropack.models.results import PrintedAgreement, Split
+from tests.support import reports
+
+IDENTITY = """\
+Identical printed losses, different weights
+package           replay-lab 1.0.0
+package digest    sha256:abababababababababababababababababababababababababababababababab
+evidence digest   sha256:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd
+"""
+
+BUILD = f"""\
+built  replay-lab-1.0.0.zip (565.7 kB)
+3 of 3 expectations held
+
+{IDENTITY}
+The reference ran 100 steps.
+
+                                                   weights  loss prints  largest diff.
+comparison          steps    first divergence    differ at     equal at  of weights      expected
+full-checkpoint     41..100  none                  0 of 60     60 of 60  -               yes
+reversed-reduction  1..100   step 1 · gradient  100 of 100   100 of 100  1.19e-07 at 38  yes
+sampler-reset       41..100  step 41 · batch      60 of 60      6 of 60  0.041 at 99     yes
+
+reversed-reduction printed the same loss as the reference at 100 of 100 steps; its weights differ at
+  100 of 100 steps.
+sampler-reset did not replay, and ended with a lower loss (0.02076356404369701) than the reference
+  (0.0214672945992594): a lower loss proves nothing about replay.
+"""
+
+INTACT = f"""\
+intact  lab.zip
+63 entries, 480 steps of fingerprint logs and 1 array are what the package says they are; the stored
+results follow from them.
+
+{IDENTITY}
+Nothing of the package was executed. Intact means that these are the bytes that were packed; whether
+they can be reproduced is for `repropack verify` to find out.
+"""
+
+DAMAGED = f"""\
+damaged  lab.zip
+The package is damaged or unsafe, and nothing of it was executed: 2 faults.
+- plan.json: its digest differs [package.integrity]
+- source/lab.py: missing [package.integrity]
+
+{IDENTITY}"""
+
+IDENTICAL = f"""\
+identical  lab.zip
+2 runs executed again here: every byte that was compared is equal to the package's.
+
+{IDENTITY}
+                                                        log                 kept   final
+run              claim               steps    result  lines  checkpoints  arrays  arrays
+reference        independent replay  1..100   equal     100            6     100  3 of 3
+full-checkpoint  exact resume        41..100  equal      60            4      60  3 of 3
+
+not verified:
+- resuming after steps other than 40
+
+confinement:      none needed: the packaged source is one that repropack ships, so nothing foreign
+                  was executed; it ran in a process of its own, under limits
+scope:            Reproduced here, in this environment: what was run again gave the recorded bytes.
+                  Nothing wider is claimed: no other environment, and not that the result is right
+                  or good.
+"""
+
+DIFFERS = f"""\
+differs  lab.zip
+1 run executed again here: 0 equal to the package byte for byte, 1 not (reference).
+
+environment: differs from the recorded one in 1 point
+field                         recorded  here
+thread_pools.openblas.kernel  Haswell   SkylakeX
+
+{IDENTITY}
+                                                  log                 kept   final
+run        claim               steps   result   lines  checkpoints  arrays  arrays
+reference  independent replay  1..100  DIFFERS    100            6     100  1 of 2
+
+run reference (independent replay) differs
+first divergence: step 1 · gradient      inputs equal (contributions), output differs: 19 of 24
+                  elements, at most 5 ulp
+                  gradient[0]   expected -0.55355924 (0xbf0db60f)  observed -0.5535591 (0xbf0db60d)
+                  gradient[12]  expected 0.25 (0x3e800000)         observed 0.25000003 (0x3e800001)
+final arrays:     differing: weights
+repeats here:     yes, a second run here gave the same bytes as the first one here
+consistent with:  the other environment (above); another order or rounding of this operation
+not with:         other values of batch, contributions (equal); another starting state (equal); a
+                  result that varies between launches (a second run here equals the first)
+
+not verified:
+- resuming after steps other than 40
+
+confinement:      none needed: the packaged source is one that repropack ships, so nothing foreign
+                  was executed; it ran in a process of its own, under limits
+scope:            Not reproduced here, in this environment. That says nothing of other environments,
+                  and a first difference is evidence of where, not of why.
+"""
+
+COULD_NOT_RUN = f"""\
+could-not-run  lab.zip
+the worker died [could-not-run]
+hint: give it more memory
+
+{IDENTITY}
+confinement:      nothing of the package was executed
+scope:            No answer: this says neither that the package replays nor that it does not.
+"""
+
+INSPECTION = f"""\
+read  lab.zip
+{IDENTITY}authors           Ada Example (Institute); B. Second
+licence           CC-BY-4.0
+date              2026-11-29
+description       A lab.
+size              1.5 kB in 3 entries
+
+experiment        replay_lab:ReplayLab
+seed              7
+steps             100
+configuration     learning_rate = 0.04, reduction = "forward"
+checkpoints       every 20 steps, at the start and the end
+recorded          every stage and the whole state at every step
+kept whole        weights
+printed           loss as .4f
+
+run              steps    checkpoints  kept arrays      size
+reference        1..100             6  yes          102.3 kB
+full-checkpoint  41..100            -  -             48.0 kB
+
+full-checkpoint: resumed in a fresh process from the checkpoint after step 40
+  Identical: every fingerprint is equal at 60 of 60 steps, and so is its final state (adam, sampler,
+  weights). Expected to be identical: held.
+reversed-reduction: run again from the beginning in a fresh process, reduction = "reverse"
+  Different: the first divergence is at step 1 · gradient. Expected to part at step 1, at gradient:
+  held.
+sampler-reset: resumed in a fresh process from the checkpoint after step 40, sampler put back to its
+  value at step 0
+  Different: the first divergence is at step 41 · batch. Expected to part at step 41, at batch:
+  held.
+
+role    entries       size
+plan          1  900 bytes
+source        2  600 bytes
+
+Read, not checked: `repropack check` tells whether these are the bytes that were packed, `repropack
+verify` whether they can be reproduced here.
+"""
+
+UNPACKED = """\
+unpacked  lab.zip
+2 entries written to lab, every digest checked
+
+package digest    sha256:abababababababababababababababababababababababababababababababab
+
+- manifest.json
+- plan.json
+"""
+
+
+def differing_verification(**changes: Any) -> Any:
+    fields = {
+        "verdict": "differs",
+        "runs": (reports.differing_run(),),
+        "environment_differences": (reports.other_kernel(),),
+    }
+    return reports.verification(**(fields | changes))
+
+
+def unanswered_verification(**changes: Any) -> Any:
+    problem = Problem(code="could-not-run", message="the worker died", hint="give it more memory")
+    fields = {
+        "verdict": "could-not-run",
+        "runs": (),
+        "confinement": "none",
+        "not_verified": (),
+        "problem": problem,
+    }
+    return reports.verification(**(fields | changes))
+
+
+def damaged_verification() -> Any:
+    return reports.verification(
+        verdict="damaged",
+        runs=(),
+        confinement="none",
+        not_verified=(),
+        faults=reports.damaged_check().faults,
+    )
+
+
+EXAMPLES: dict[str, tuple[Callable[[Any], str], Any, str | None]] = {
+    "build": (build_text, reports.build_report(), BUILD),
+    "intact": (check_text, reports.check_report(), INTACT),
+    "damaged": (check_text, reports.damaged_check(), DAMAGED),
+    "identical": (verify_text, reports.verification(), IDENTICAL),
+    "differs": (verify_text, differing_verification(), DIFFERS),
+    "could-not-run": (verify_text, unanswered_verification(), COULD_NOT_RUN),
+    "verify-damaged": (verify_text, damaged_verification(), None),
+    "inspect": (inspect_text, reports.inspection(), INSPECTION),
+    "unpack": (unpack_text, reports.unpack_report(), UNPACKED),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, row in EXAMPLES.items() if row[2] is not None])
+def test_a_report_reads_as_written_here(name: str) -> None:
+    """The whole text, literally: the verdict first, then the evidence."""
+    text, report, expected = EXAMPLES[name]
+    assert text(report) == expected
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_text_fits_the_page_and_never_says_correct(name: str) -> None:
+    """A hundred columns, no trailing space, and a result is reproduced, never correct."""
+    text, report, _ = EXAMPLES[name]
+    shown = text(report)
+    assert shown.endswith("\n")
+    for line in shown.split("\n"):
+        assert cells(line) <= WIDTH
+        assert line == line.rstrip()
+    assert "correct" not in shown.lower()
+
+
+HOSTILE = "\x1b[2J\r\nidentical  lab.zip\u202e" + "x" * 500
+FIXED = {
+    "schema_name", "verdict", "claim", "kind", "role", "confinement", "expected", "date",
+    "package_digest", "evidence_digest",
+}  # fmt: skip
+
+
+def poison(value: Any) -> Any:
+    """The same report with every text that a package could choose replaced by a hostile one."""
+    if isinstance(value, str):
+        return HOSTILE
+    if isinstance(value, tuple):
+        return tuple(poison(item) for item in value)
+    if isinstance(value, dict):
+        return {HOSTILE if isinstance(k, str) else k: poison(v) for k, v in value.items()}
+    if isinstance(value, BaseModel):
+        fields = {
+            name: poison(getattr(value, name))
+            for name in type(value).model_fields
+            if name not in FIXED
+        }
+        return value.model_copy(update=fields)
+    return value
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_hostile_text_changes_no_line(name: str) -> None:
+    """No control character gets through, no line is forged, and no line leaves the page."""
+    text, report, _ = EXAMPLES[name]
+    shown = text(poison(report))
+    verdict = text(report).split()[0]
+    assert shown.startswith(f"{verdict}  \\x1b[2J\\x0d\\x0aidentical")
+    for line in shown.removesuffix("\n").split("\n")[1:]:
+        assert line.isprintable()
+        assert not line.startswith("identical")
+        assert cells(line) <= WIDTH
+
+
+def test_a_failed_expectation_is_named() -> None:
+    """The text says how many failed, which, and that the package was written all the same."""
+    failed = reports.sampler_reset(held=False)
+    silent = reports.reversed_reduction(expected=None, held=None)
+    results = reports.results(failed, silent)
+    shown = build_text(reports.build_report(expectations_held=False, results=results))
+    assert (
+        "\n1 of 1 expectation failed: sampler-reset. The package was written all the same.\n"
+        in shown
+    )
+    assert shown.count("  NO\n") == 1
+    held = reports.results(reports.sampler_reset(), silent)
+    shown = build_text(reports.build_report(results=held))
+    assert "\n1 of 1 expectation held; 1 comparison without one\n" in shown
+
+
+def test_a_build_without_comparisons_says_so() -> None:
+    """No comparison, no table, nothing claimed."""
+    results = reports.results().model_copy(update={"comparisons": ()})
+    shown = build_text(reports.build_report(results=results))
+    assert "0 comparisons, none with an expectation" in shown
+    assert "first divergence" not in shown
+
+
+def test_a_fast_check_says_what_it_did_not_look_at() -> None:
+    """Digests alone are less than a check, and the text does not hide it."""
+    shown = " ".join(check_text(reports.check_report(fast=True)).split())
+    assert "63 entries compared with their digests, and nothing else" in shown
+    assert "were not looked at (--fast)" in shown
+
+
+def test_an_unreadable_package_has_no_digests() -> None:
+    """Where the manifest could not be read, nothing is made up."""
+    nothing = {"package": None, "package_digest": None, "evidence_digest": None}
+    shown = check_text(reports.damaged_check(**nothing))
+    assert "package digest    not known: the manifest is unreadable\n" in shown
+    assert "Identical printed" not in shown
+
+
+def test_many_faults_are_counted() -> None:
+    """A long list of faults ends in how many more there are."""
+    faults = tuple(Fault(code="c", entry=f"e{k}", problem="p") for k in range(25))
+    lines = check_text(reports.damaged_check(faults=faults)).splitlines()
+    assert lines[1].endswith("25 faults.")
+    assert "- e19: p [c]" in lines
+    assert "- and 5 more" in lines
+    assert "- e20: p [c]" not in lines
+
+
+def test_the_environment_is_named_first_only_where_something_differs() -> None:
+    """Equal bytes in another environment are the stronger finding; the difference comes last."""
+    same = reports.verification(environment_differences=(reports.other_kernel(),))
+    shown = verify_text(same)
+    assert shown.index("run  ") < shown.index("environment: differs")
+    shown = verify_text(differing_verification())
+    assert shown.index("environment: differs") < shown.index("package digest")
+
+
+def test_many_environment_differences_are_counted() -> None:
+    """Twelve rows, then their number; a side that has nothing there shows a dash."""
+    row = reports.other_kernel().model_copy(update={"observed": None})
+    shown = verify_text(differing_verification(environment_differences=(row,) * 15))
+    assert "in 15 points\n" in shown
+    assert shown.count("  Haswell   -\n") == 12
+    assert "\nand 3 more\n" in shown
+
+
+def test_a_narrowed_verification_says_so() -> None:
+    """The verdict of some runs is not the verdict of all."""
+    shown = verify_text(reports.verification(runs_requested=("reference",)))
+    assert "2 runs executed again here, only those asked for: every byte" in shown
+
+
+def test_arrays_elsewhere_than_the_divergence_stand_by_themselves() -> None:
+    """An array of another stage or step is named with its step, its first elements below it."""
+    elsewhere = reports.gradient_array(array="checkpoint.weights", step=20, largest_absolute=0.5)
+    run = reports.differing_run(arrays=(elsewhere,), problems=("constant 'x' differs",))
+    shown = verify_text(differing_verification(runs=(run,)))
+    assert "output differs\n" in shown
+    assert (
+        "array:            checkpoint.weights at step 20: "
+        "19 of 24 elements, at most 5 ulp, at most 0.5\n"
+        "                  weights[0]   expected -0.55355924 (0xbf0db60f)"
+    ) in shown
+    assert "also:             constant 'x' differs\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"observed_type": "<f8 (24,)"}, "type or shape: expected <f4 (24,), observed <f8 (24,)"),
+        ({"largest_ulp": None}, "19 of 24 elements, in their bits alone"),
+        ({"elements": 1, "elements_differing": 1}, "1 of 1 element, at most 5 ulp"),
+    ],
+)
+def test_how_an_array_differs(changes: dict[str, Any], text: str) -> None:
+    """Type and shape, bits alone, or a distance."""
+    run = reports.differing_run(arrays=(reports.gradient_array(first=(), **changes),))
+    shown = " ".join(verify_text(differing_verification(runs=(run,))).split())
+    assert f"output differs: {text}" in shown
+
+
+def test_wide_elements_are_written_one_below_the_other() -> None:
+    """Where both values do not fit beside each other, the observed one stands below."""
+    array = reports.gradient_array()
+    element = array.first[0].model_copy(
+        update={"index": (), "expected_bits": "0x" + "a" * 30, "observed_bits": "0x" + "b" * 30}
+    )
+    run = reports.differing_run(arrays=(array.model_copy(update={"first": (element,)}),))
+    shown = verify_text(differing_verification(runs=(run,)))
+    indent = " " * 28
+    assert f"{' ' * 18}gradient  expected -0.55355924 (0x{'a' * 30})\n" in shown
+    assert f"\n{indent}observed -0.5535591 (0x{'b' * 30})\n" in shown
+
+
+def test_runs_that_do_not_repeat_here_say_so() -> None:
+    """Whether a second run here equals the first is evidence of its own."""
+    run = reports.differing_run(repeats=False)
+    shown = verify_text(differing_verification(runs=(run,)))
+    assert "repeats here:     no, two runs here differ from each other too\n" in shown
+    assert "varies between launches (a second run" not in shown
+
+
+def test_a_difference_without_a_divergence_is_shown() -> None:
+    """Final arrays or a chain may differ while no recorded value does."""
+    run = reports.differing_run(
+        divergence=None,
+        arrays=(),
+        problems=tuple(f"problem {k}" for k in range(12)),
+        final_arrays=Split(),
+    )
+    shown = verify_text(differing_verification(runs=(run,)))
+    assert "first divergence" not in shown
+    assert "consistent with" not in shown
+    assert shown.count("also:             problem") == 10
+    assert "also:             2 more\n" in shown
+
+
+def test_a_long_place_has_its_evidence_below() -> None:
+    """Where the place takes the line, the evidence begins a new one."""
+    divergence = reports.at_gradient(stage="s" * 60, last_equal_step=0, step=1)
+    run = reports.differing_run(divergence=divergence, arrays=())
+    lines = verify_text(differing_verification(runs=(run,))).splitlines()
+    place = lines.index(f"first divergence: step 1 · {'s' * 60}")
+    assert lines[place + 1] == f"{'':18}inputs equal (contributions), output differs"
+
+
+def test_an_answer_that_ended_early_keeps_what_it_found() -> None:
+    """Runs that were executed before the end are shown, and so is where they ran."""
+    shown = verify_text(
+        unanswered_verification(runs=(reports.verified_run(),), confinement="none", problem=None)
+    )
+    assert "The run ended without an answer.\n" in shown
+    assert "confinement:      none\n" in shown
+
+
+def test_inspection_without_comparisons_or_configuration() -> None:
+    """What is not there is said in a word, and takes no section."""
+    plan = reports.plan(
+        experiment=ExperimentPlan(entry_point="a:b", seed=0, steps=3),
+        record=RecordPlan(stages_every=5, state_every=10),
+        comparisons=(),
+    )
+    authors = (reports.metadata().authors[1],) * 22
+    shown = inspect_text(
+        reports.inspection(plan=plan, package=reports.metadata(date=None, authors=authors))
+    )
+    assert "\nconfiguration     none\n" in shown
+    assert "\ncheckpoints       start and end\n" in shown
+    assert "\nrecorded          stages every 5 steps, the state every 10 steps\n" in shown
+    assert "\nkept whole        no stage\n" in shown
+    assert "; and 2 more\n" in shown
+    assert "Expected" not in shown
+
+
+def test_inspection_shows_failed_and_missing_findings() -> None:
+    """A failed expectation is loud; a comparison without findings shows what it would be."""
+    comparisons = (
+        ComparisonPlan(name="sampler-reset", resume_at=40, reset=("sampler",)),
+        ComparisonPlan(name="not-found", hash_seed=1),
+    )
+    results = reports.results(reports.sampler_reset(held=False))
+    config = {f"value_{k:02}": {"$float": "nan"} for k in range(45)}
+    experiment = ExperimentPlan(entry_point="a:b", seed=0, steps=3, config=config)
+    shown = inspect_text(
+        reports.inspection(
+            plan=reports.plan(comparisons=comparisons, experiment=experiment), results=results
+        )
+    )
+    assert "at batch:\n  FAILED.\n" in shown
+    assert "not-found: run again from the beginning in a fresh process, PYTHONHASHSEED=1\n" in shown
+    assert "value_39 = nan, 5 more\n" in shown.replace("\n" + " " * 18, " ")
+
+
+def test_metrics_that_one_comparison_lacks_show_a_dash() -> None:
+    """Columns follow from all comparisons; what one does not have is not a zero."""
+    other = reports.outcome(
+        "other",
+        stages=(),
+        kept=(),
+        printed=(PrintedAgreement(metric="error", compared=1, equal=0),),
+    )
+    results = reports.results(reports.sampler_reset(), other)
+    blocks = build_text(reports.build_report(results=results)).split("\nother\n")[1]
+    assert (
+        "  weights differ at: -\n  loss prints equal at: -\n  error prints equal at: 0 of 1\n"
+        in (blocks)
+    )

@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from repropack._compare.logs import split
 from repropack._compare.outcomes import compute_results, describe_reference
 from repropack._format.canonical import encode_canonical
 from repropack._format.layout import (
@@ -25,7 +26,7 @@ from repropack._format.layout import (
 )
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._present.package_readme import package_readme
-from repropack._read.consistency import planned_config
+from repropack._read.consistency import planned_config, planned_start
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.package import evidence_digest
@@ -34,7 +35,7 @@ from repropack._read.run import RunReader
 from repropack._run.assemble import list_entries, publish, write_documents
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.recorder import RecordedRun
-from repropack.errors import ConfigurationError, CouldNotRunError, UsageError
+from repropack.errors import ConfigurationError, CouldNotRunError, StateError, UsageError
 from repropack.lab import LAB_PROJECT
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.reports import BuildReport
@@ -138,6 +139,7 @@ def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) ->
     for comparison in plan.comparisons:
         with open_container(tree) as container:
             run = launcher.run_comparison(comparison, RunReader(container, REFERENCE_RUN))
+        _check_restored(tree, comparison)
         comparisons.append(_completed_comparison(plan, comparison, run))
     plan = plan.model_copy(update={"comparisons": tuple(comparisons)})
     with open_container(tree) as container:
@@ -158,6 +160,23 @@ def _copy_sources(project: Project, folder: Path, target: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(place, copy)
         copy.chmod(0o755 if place.stat().st_mode & 0o100 else 0o644)
+
+
+def _check_restored(tree: Path, comparison: ComparisonPlan) -> None:
+    """A resumed run must start from exactly the state that it was given."""
+    if comparison.resume_at is None:
+        return
+    with open_container(tree) as container:
+        expected = planned_start(comparison, RunReader(container, REFERENCE_RUN))
+        observed = dict(RunReader(container, comparison.name).start.state)
+    differing = split(expected, observed).differing
+    if differing:
+        raise StateError(
+            differing[0],
+            f"is not restored in comparison {comparison.name!r}: after load_state_dict, expected "
+            "state_dict to give what was loaded, observed another value",
+            hint="load_state_dict and state_dict have to be each other's inverse",
+        )
 
 
 def _completed(plan: Plan, reference: RecordedRun) -> Plan:

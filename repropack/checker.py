@@ -19,17 +19,13 @@ import hashlib
 import io
 import json
 import math
-import os
 import re
-import stat
 import struct
 import sys
-import textwrap
 import unicodedata
 import zipfile
-import zlib
-from collections.abc import Iterator
-from itertools import repeat
+from collections.abc import Iterable, Iterator
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,24 +34,23 @@ if sys.version_info < (3, 9):  # noqa: UP036 - it meets whatever Python is there
     sys.exit(4)
 
 FORMAT, UNSAFE, LIMIT = "package.format", "package.unsafe-entry", "package.limit-exceeded"  # 9.1-3
-INTEGRITY, NEWER = "package.integrity", "package.unsupported-version"  # 9.5, 9.6
-MANIFEST, LOG = "manifest.json", "fingerprints.jsonl"
-DOCUMENTS = {"plan.json", "results.json", "environment.json"}
-REQUIRED = {"README.md", "LICENSE", f"runs/reference/{LOG}", *DOCUMENTS}  # 1.3, but for schemas
-MEBIBYTE, SAFE_INTEGER, LARGE_ZIP = 1 << 20, 2**53 - 1, 0xFFFFFFFF
-CHAIN = b"repropack.chain.v1\n"
-FOREIGN = re.compile(r"""["$'*:;<>?\\^`|]|[^ -~\w\u0300-\U0001ffff]""")  # 7.10, roughly
-UNSAFE_PART = re.compile(r"(|\.git|git~1| .*|.*[ .]|(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|"
-                         r"(COM|LPT)[1-9\xb9\xb2\xb3]) *(\..*)?)", re.IGNORECASE)  # 7.9  # fmt: skip
-ARRAY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(?:#[1-9][0-9]*)?\.npy")  # 4.6
-NPY = re.compile(r"\{'descr': '([|][biu]1|<(?:[iu][248]|f[248]|c8|c16))', "
-                 r"'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n")  # 4.1, 4.4  # fmt: skip
-MALFORMED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, TypeError,
-             AttributeError, ArithmeticError, RuntimeError)  # fmt: skip
-NOT_LOOKED_AT = """Nothing of the package was executed. Not looked at: the documents' JSON Schemas,
-whether the results follow from the logs, and whether the logs record all that the plan says. Intact
-means that these are the bytes that were packed; whether they can be reproduced is for `repropack
-verify` to find out."""
+INTEGRITY, NEWER, UNREADABLE = "package.integrity", "package.unsupported-version", "unreadable"
+MANIFEST, DOCUMENTS = "manifest.json", ("environment.json", "plan.json", "results.json")
+REQUIRED = {"README.md", "LICENSE", "runs/reference/fingerprints.jsonl", *DOCUMENTS}  # 1.3
+MEBIBYTE, SAFE_INTEGER, MAX_PLAIN_ZIP = 1 << 20, 2**53 - 1, 0xFFFFFFFE
+UNFIT = re.compile(
+    r"(?i)|\.git|git~1| .*|.*[ .]|(con(in\$|out\$)?|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\..*)?"
+)
+ARRAY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(#[1-9][0-9]*)?\.npy")  # 4.6
+ARRAY_TYPE = re.compile(r"[|][biu]1|<([iu][248]|f[248]|c8|c16)")  # 4.1
+NPY = re.compile(r"\{'descr': '(.*)', 'fortran_order': False, 'shape': \(([0-9, ]*)\), \} *\n")
+# 2.4: where JSON names an array. No text looks like it, for a quote in a text is escaped.
+ARRAY_IN_JSON = re.compile(rb'(?<=\{"\$array":")[^"]*')
+NOT_LOOKED_AT = """
+Nothing of the package was executed. Not looked at: schemas, roles and media types, whether results
+follow from the logs, and whether logs, checkpoints and kept arrays are all that the plan asks for.
+Whether the package can be reproduced is for `repropack verify` to find out.
+"""
 
 
 class DamageError(Exception):
@@ -68,9 +63,12 @@ def need(holds: object, entry: str, problem: str, code: str = INTEGRITY) -> None
         raise DamageError(entry, problem, code)
 
 
-def digest(*parts: bytes) -> str:
+def digest(*parts: bytes, blocks: Iterable[bytes] = ()) -> str:
     """3.1: SHA-256 of bytes, as text."""
-    return "sha256:" + hashlib.sha256(b"".join(parts)).hexdigest()
+    hasher = hashlib.sha256(b"".join(parts))
+    for block in blocks:
+        hasher.update(block)
+    return "sha256:" + hasher.hexdigest()
 
 
 def canonical(value: Any) -> bytes:
@@ -87,119 +85,96 @@ def parse(data: bytes, entry: str, *, canonically: bool = True) -> Any:
     try:
         value = json.loads(data.decode("utf-8"), parse_int=_integer)  # noqa: TID251 - as above
         same = canonical(value) == data or not canonically
-        deep = data.count(b"[") + data.count(b"{") > 64 and _depth(value) > 64
     except (ValueError, RecursionError) as error:
         raise DamageError(entry, f"expected strict JSON, observed: {error}", FORMAT) from error
     need(same, entry, "expected canonical JSON, observed another spelling", FORMAT)
-    need(not deep, entry, "nested deeper than 64", LIMIT)
     return value
 
 
-def _integer(text: str) -> int:  # beyond what all readers take alike it becomes another one
+def _integer(text: str) -> int:  # one that not all readers take alike becomes another
     return max(-SAFE_INTEGER, min(SAFE_INTEGER, int(text[:20])))
-
-
-def _depth(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value
-    return 1 + max(map(_depth, inner), default=0) if isinstance(value, (dict, list)) else 0
 
 
 def check_path(path: str) -> None:
     """7.9, 7.10: a path that is safe, and the same on every system."""
     data = path.encode("utf-8", "surrogatepass")
     fits = len(data) <= 1024 and max(map(len, data.split(b"/"))) <= 200 and path.count("/") < 32
-    plain = re.fullmatch(r"[A-Za-z0-9._+/-]+", path)
-    if path.startswith(("source/", "inputs/")):
-        plain = path.isprintable() and not re.search(r"""["$'*:;<>?\\^`|]""", path)
-    safe = plain and not any(map(UNSAFE_PART.fullmatch, path.split("/")))
-    same = unicodedata.normalize("NFC", path) == path
-    need(fits and safe and same, path, "a path that is not safe on every system", UNSAFE)
+    authored = path.startswith(("source/", "inputs/"))
+    foreign = r"""["$'*:;<>?\\^`|]""" if authored else r"[^A-Za-z0-9._+/-]"
+    plain = path.isprintable() and not re.search(foreign, path)
+    safe = fits and plain and not any(map(UNFIT.fullmatch, path.split("/")))
+    safe = safe and unicodedata.normalize("NFC", path) == path
+    need(safe, path, "a path that is not safe on every system", UNSAFE)
 
 
-def check_zip(archive: zipfile.ZipFile, stream: BinaryIO, entry: str = "") -> None:
+def check_zip(archive: Any, entry: str = "") -> None:
     """7.1-7.5: members back to back, directory, end; zipfile alone would let much pass."""
-    offset, directory, members = 0, bytearray(), archive.infolist()
-    count, names = len(members), set(archive.namelist())
-    need(count <= 100_000, entry, "more than 100,000 entries", LIMIT)
-    need(count == len(names), entry, "two entries of one name", UNSAFE)
-    if count >= 0xFFFF or stream.seek(0, os.SEEK_END) >= LARGE_ZIP:
+    offset, headers, members, stream = 0, [], archive.infolist(), archive.fp
+    count, place = len(members), entry or archive.filename
+    need(len(set(archive.namelist())) == count, place, "two entries of one name", UNSAFE)
+    if count >= 0xFFFF or stream.seek(0, io.SEEK_END) > MAX_PLAIN_ZIP:
         return  # 7.6, 7.7: zip64 is left to zipfile
     for info in members:
-        where, size, stored = entry or info.filename, info.file_size, info.compress_size
-        name, mode = info.filename.encode("utf-8"), 0o100755 if executable(info) else 0o100644
-        fixed = struct.pack("<5H3I2H", 20, 0x0800, info.compress_type, 0, 0x21, info.CRC, stored,
-                            size, len(name), 0)  # fmt: skip
-        directory += (
-            b"PK\1\2\x14\3" + fixed + struct.pack("<3H2I", 0, 0, 0, mode << 16, offset) + name
-        )
+        name, size, stored = info.filename.encode("utf-8"), info.file_size, info.compress_size
+        fixed = struct.pack("<5H3I", 20, 0x800, info.compress_type, 0, 0x21, info.CRC, stored, size)
+        fixed += struct.pack("<2H", len(name), 0)
+        mode = (0o100755 if info.external_attr >> 22 & 1 else 0o100644) << 16
+        headers.append(b"PK\1\2\x14\3" + fixed + struct.pack("<3H2I", 0, 0, 0, mode, offset) + name)
         stream.seek(offset)
         same = stream.read(30 + len(name)) == b"PK\3\4" + fixed + name
-        need(same, where, f"zip: header at byte {offset} not in the form of 7.3", FORMAT)
-        same = (
-            stored == size if info.compress_type == 0 else info.compress_type == 8 and stored < size
-        )
-        need(same, where, "zip: impossible method or size (7.8)", FORMAT)
-        need(size <= max(MEBIBYTE, 200 * stored), where, "deflated to less than a 200th", LIMIT)
+        same = same and {0: stored == size, 8: stored < size}.get(info.compress_type)
+        need(same, entry or info.filename, f"zip: header at byte {offset}", FORMAT)
+        need(size <= max(MEBIBYTE, 200 * stored), entry or info.filename, "deflated too far", LIMIT)
         offset += 30 + len(name) + stored
+    directory = b"".join(headers)
     end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, count, count, len(directory), offset, 0)
     stream.seek(offset)
-    same = stream.read(len(directory) + 23) == bytes(directory) + end
-    need(same, entry, f"zip: what follows byte {offset} is not in the form of 7.4 and 7.5", FORMAT)
-
-
-def executable(file: Any) -> bool:
-    """7.4, 7.12: whether its owner may execute a file."""
-    mode = file.stat().st_mode if isinstance(file, Path) else file.external_attr >> 16
-    return bool(mode & 0o100)
+    same = stream.read(len(directory) + 23) == directory + end
+    need(same, place, f"zip: directory or end, from byte {offset} on", FORMAT)
 
 
 def arrays(stream: BinaryIO, entry: str) -> Iterator[tuple[str, str, list[int], Any]]:
     """4.4-4.6: name, type, shape and content of each array of an npz, behind its header."""
     archive = zipfile.ZipFile(stream)  # noqa: TID251 - this file stands alone
-    check_zip(archive, stream, entry)
+    check_zip(archive, entry)
     need(archive.namelist() == sorted(archive.namelist()), entry, "arrays not sorted", FORMAT)
     for info in archive.infolist():
         name, content = info.filename, archive.open(info)
-        plain = len(name) <= 214 and ARRAY.fullmatch(name) and not executable(info)
+        plain = len(name) <= 214 and ARRAY_NAME.fullmatch(name) and not info.external_attr >> 22 & 1
         need(plain and not info.compress_type, entry, f"{name!a}: no plain <name>.npy", FORMAT)
         head = content.read(10)
         head += content.read(min(4096, int.from_bytes(head[8:], "little")))
         found = NPY.fullmatch(head[10:].decode("latin-1"))
-        dtype, axes = found.groups() if found else ("|b1", "")
+        dtype, axes = found.groups() if found else ("", "")
+        need(ARRAY_TYPE.fullmatch(dtype), entry, f"{name}: no array of 4.1 and 4.4", FORMAT)
         shape = [int(axis) for axis in axes.rstrip(",").split(", ") if axis]
         axes = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
         text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({axes}), }}"
         text += " " * (-(len(text) + 11) % 64) + "\n"
         same = head == b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode("ascii")
-        most = math.prod(max(axis, 1) for axis in shape) * int(dtype[2:])
-        need(same and most < 2**63, entry, f"{name}: not a header as 4.4 has it", FORMAT)
-        need(len(shape) <= 32, entry, f"{name}: more than 32 axes", LIMIT)
-        same = info.file_size == len(head) + math.prod(shape) * int(dtype[2:])
-        need(same, entry, f"{name}: size differs from that of type and shape", FORMAT)
+        size, most = (math.prod(axes) * int(dtype[2:]) for axes in (shape, [n or 1 for n in shape]))
+        same = same and most < 2**63 and info.file_size == len(head) + size
+        need(same and len(shape) <= 32, entry, f"{name}: header or size not as 4.4 has it", FORMAT)
         yield name[:-4], dtype, shape, content
 
 
 def fingerprint(dtype: str, shape: list[int], content: BinaryIO) -> str:
     """4.3: read the elements of an array, and give its fingerprint."""
-    text = f"repropack.array.v1\n{dtype}\n{','.join(map(str, shape))}\n"
-    hasher, left = hashlib.sha256(text.encode("ascii")), math.prod(shape) * int(dtype[2:])
-    while left:
-        block = content.read(min(left, MEBIBYTE)) or b"?" * left  # it cannot end before its size
-        hasher.update(block)
-        left -= len(block)
-    return f"sha256:{hasher.hexdigest()}"
+    head = f"repropack.array.v1\n{dtype}\n{','.join(map(str, shape))}\n".encode("ascii")
+    size = math.prod(shape) * int(dtype[2:])
+    starts = range(0, size, MEBIBYTE)
+    return digest(head, blocks=(content.read(min(MEBIBYTE, size - start)) for start in starts))
 
 
-def components(values: dict[str, Any], prints: dict[str, str]) -> list[list[str]]:
-    """5.6: the fingerprint of each component, from the values and the arrays' fingerprints."""
-    state = {name: {"$array": prints[name]} for name in prints if "#" not in name}
-    state |= json.loads(  # noqa: TID251 - as above
-        canonical(values),
-        object_hook=lambda each: {"$array": prints[each["$array"]]} if "$array" in each else each,
-    )
+def components(values: dict[str, Any], prints: dict[str, str], entry: str) -> list[list[str]]:
+    """5.5, 5.6: the fingerprint of each component, from the values and the arrays'."""
+    state = {**{name: {"$array": name} for name in prints if "#" not in name}, **values}
     rows: dict[str, list[Any]] = {}
     for name in sorted(state):
         rows.setdefault(name.split(".")[0], []).append([name, state[name]])
+    text, known = canonical(rows), {name.encode(): prints[name].encode() for name in prints}
+    need(sorted(ARRAY_IN_JSON.findall(text)) == sorted(known), entry, "arrays not named once (5.5)")
+    rows = parse(ARRAY_IN_JSON.sub(lambda found: known[found[0]], text), entry)
     return [[c, digest(b"repropack.state.v1\n", canonical(rows[c]))] for c in sorted(rows)]
 
 
@@ -208,9 +183,9 @@ class Package:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.files: dict[str, Any] = {}  # by path: a Path, or what zipfile knows of a member
-        self.archive: Any = None
-        self.faults: list[tuple[str, str, str]] = []
+        self.files: dict[str, zipfile.ZipInfo] = {}
+        self.archive: Any = None  # a zipfile.ZipFile, unless the package is a directory
+        self.faults: list[tuple[str, ...]] = []
         self.about, self.package_digest, self.evidence_digest = ["", "", ""], "", ""
         self.entries = self.steps = self.arrays = 0
 
@@ -220,25 +195,25 @@ class Package:
         try:
             yield
         except DamageError as fault:
-            self.faults.append(fault.args)  # type: ignore[arg-type]
-        except MALFORMED as error:
-            self.faults.append((entry, f"malformed: {type(error).__name__}: {error}", FORMAT))
+            self.faults.append(fault.args)
+        except Exception as error:  # noqa: BLE001 - hostile bytes end in exceptions of all kinds
+            code = UNREADABLE if isinstance(error, (PermissionError, MemoryError)) else FORMAT
+            self.faults.append((entry, f"malformed: {type(error).__name__}: {error}", code))
 
     def check(self) -> None:
         """Chapter 9: container and manifest, then files and digests, then what is in them."""
-        with contextlib.ExitStack() as stack, self.trying(self.path.name):
+        with self.trying(self.path.name):
             if self.path.is_dir():
                 self.list_folder()
             else:
-                stream = stack.enter_context(self.path.open("rb"))
-                self.archive = zipfile.ZipFile(stream)  # noqa: TID251 - this file stands alone
+                self.archive = zipfile.ZipFile(self.path)  # noqa: TID251 - this file stands alone
                 self.files = {info.filename: info for info in self.archive.infolist()}
             rows = self.read_manifest()
-            if self.archive:
+            if self.archive is not None:
                 with self.trying(self.path.name):
-                    check_zip(self.archive, stream)
+                    check_zip(self.archive)
             self.check_files([row["path"] for row in rows])
-            for row in rows:
+            for row in (row for row in rows if row["path"] in self.files):
                 with self.trying(row["path"]):
                     self.check_entry(row["path"], row)
             if not self.faults:
@@ -246,19 +221,19 @@ class Package:
 
     def list_folder(self) -> None:
         """7.12: regular files and folders, nothing else; no link is followed."""
-        for folder, names, files in os.walk(self.path):
-            for item in (Path(folder, name) for name in (*names, *files)):
-                path, mode = item.relative_to(self.path).as_posix(), item.lstat().st_mode
-                check_path(path)
-                need(stat.S_ISREG(mode) or stat.S_ISDIR(mode), path, "no file or folder", UNSAFE)
-                if stat.S_ISREG(mode):
-                    self.files[path] = item
-            need(len(self.files) <= 100_000, folder, "more than 100,000 files", LIMIT)
+        for item in self.path.rglob("*"):
+            path, plain = item.relative_to(self.path).as_posix(), not item.is_symlink()
+            check_path(path)
+            need(plain and (item.is_file() or item.is_dir()), path, "no file or folder", UNSAFE)
+            if item.is_file():
+                self.files[path] = zipfile.ZipInfo.from_file(item, path, strict_timestamps=False)
 
     def open(self, path: str) -> BinaryIO:
         """Open a file; where a zip's member ends, zipfile compares its size and CRC-32."""
-        file = self.files[path]
-        return io.BufferedReader(self.archive.open(file)) if self.archive else file.open("rb")
+        need(path in self.files, path, "missing")
+        if self.archive is None:
+            return (self.path / path).open("rb")
+        return io.BufferedReader(self.archive.open(self.files[path]))
 
     def read(self, path: str, *, canonically: bool = True) -> Any:
         """Read a document."""
@@ -267,26 +242,26 @@ class Package:
 
     def read_manifest(self) -> list[Any]:
         """8.3-8.5: the manifest's rows; format and version come before anything else (10.4)."""
-        need(MANIFEST in self.files, MANIFEST, "there is none: this is no package", FORMAT)
         manifest = self.read(MANIFEST, canonically=False)
         form, version = manifest["format"], manifest["format_version"]
-        need(form != "repropack", MANIFEST, "another tool's, also called ReproPack (8.5)", FORMAT)
         need(form == "replay-package", MANIFEST, f"of another format: {form!a:.80}", FORMAT)
         need(not version > 1, MANIFEST, f"format version {version}: this checker knows 1", NEWER)
         manifest = self.read(MANIFEST)
+        need(version is not True and version == 1, MANIFEST, "no format version", FORMAT)
         self.about = [str(manifest["package"][name]) for name in ("title", "name", "version")]
-        covered = [row for row in manifest["entries"] if row["path"] == "plan.json"
-                   or row["path"].startswith(("source/", "inputs/", "runs/"))]  # fmt: skip
         self.package_digest = digest(canonical(manifest))  # 3.3
+        rows = list(manifest["entries"])
+        folders = ("source/", "inputs/", "runs/")
+        covered = [x for x in rows if x["path"] == "plan.json" or x["path"].startswith(folders)]
         self.evidence_digest = digest(b"repropack.evidence.v1\n", canonical(covered))  # 3.4
-        return list(manifest["entries"])
+        need(all(row["included"] for row in rows), MANIFEST, "an entry held elsewhere (1.7)", NEWER)
+        return rows
 
     def check_files(self, listed: list[str]) -> None:
         """1.2, 7.1, 7.11: the files are those that are listed, in order, and safe to store."""
         need(listed == sorted(set(listed)), MANIFEST, "entries not sorted, or one twice (8.3)")
         found = sorted(self.files, key=lambda path: (path != MANIFEST, path))
-        same = self.archive is None or found == list(self.files)
-        need(same, self.path.name, "entries not sorted behind the manifest (7.1)", FORMAT)
+        need(found == [*self.files] or not self.archive, MANIFEST, "zip out of order (7.1)", FORMAT)
         for path in found:
             check_path(path)
         folded = {unicodedata.normalize("NFC", path.casefold()) for path in found}
@@ -297,124 +272,109 @@ class Package:
 
     def check_entry(self, path: str, row: dict[str, Any]) -> None:
         """8.4: mode, size and digest of a file are those that are listed."""
-        need(row["included"] is True, path, "is held elsewhere: this checker knows no such", NEWER)
-        if path not in self.files:
-            return
-        same = os.name != "posix" or executable(self.files[path]) is row["executable"]
-        need(same, path, f"expected executable {row['executable']}, observed the contrary")
-        hasher, size = hashlib.sha256(), 0
+        mode = self.files[path].external_attr >> 16
+        problem = f"expected executable {row['executable']}, observed the contrary"
+        need(bool(mode & 0o100) is row["executable"] or sys.platform == "win32", path, problem)
         with self.open(path) as stream:
-            for block in iter(lambda: stream.read(MEBIBYTE), b""):
-                hasher.update(block)
-                size += len(block)
-        observed = f"sha256:{hasher.hexdigest()} ({size} bytes)"
+            found = digest(blocks=iter(lambda: stream.read(MEBIBYTE), b""))
+        observed = f"{found} ({self.files[path].file_size} bytes)"
         expected = f"{row['digest']} ({row['size']} bytes)"
         need(observed == expected, path, f"digest: expected {expected}, observed {observed}")
         self.entries += 1
 
     def check_runs(self) -> None:
-        """1.3, 8.7: the runs are those of the plan."""
-        plan = {path: self.read(path) for path in sorted(DOCUMENTS)}["plan.json"]
-        runs = [
-            ("reference", 0),
-            *((one["name"], one["resume_at"] or 0) for one in plan["comparisons"]),
-        ]
-        need(len(dict(runs)) == len(runs), "plan.json", "two runs of one name")
-        stored = {path.split("/")[1] for path in self.files if path.startswith("runs/")}
-        for run in sorted(stored ^ set(dict(runs))):
+        """1.3, 8.7: the runs are those of the plan, and each agrees with itself."""
+        plan = [self.read(path) for path in DOCUMENTS][1]
+        runs = {"reference": 0, **{x["name"]: x["resume_at"] or 0 for x in plan["comparisons"]}}
+        self.unread = {path for path in self.files if path.startswith("runs/")}
+        stored = {path.split("/")[1] for path in self.unread}
+        for run in sorted(stored ^ set(runs)):
             self.faults.append((f"runs/{run}", "in the plan or in the package alone", INTEGRITY))
-        chains = {0: digest(CHAIN)}  # 6.9: by step, the chain that a run after it continues
-        for run, after in runs:
-            with self.trying(f"runs/{run}"):
-                self.check_run(run, after, plan["experiment"]["steps"], chains)
+        chains = {0: digest(b"repropack.chain.v1\n")}  # 6.9: what a run after this step continues
+        for run, after in runs.items():
+            if after in chains or not self.faults:  # else the reference is damaged before it
+                with self.trying(f"runs/{run}"):
+                    self.check_run(run, after, plan["experiment"]["steps"], chains)
+        for path in sorted(self.unread) if not self.faults else ():
+            self.faults.append((path, "belongs to no step of the log", INTEGRITY))
 
     def check_run(self, run: str, after: int, steps: int, chains: dict[int, str]) -> None:
         """6.1-6.10, 5.12: a log's order and chain; checkpoints and kept arrays are the log's."""
-        path, kept = f"runs/{run}/{LOG}", f"runs/{run}/kept.npz"
+        path, kept = f"runs/{run}/fingerprints.jsonl", f"runs/{run}/kept.npz"
         empty = io.BytesIO(b"PK\5\6".ljust(22, b"\0"))  # an npz of no arrays, where there is none
         with self.open(path) as log, self.open(kept) if kept in self.files else empty as stream:
-            rows = {  # of each kept stage the fingerprints of its rows, made when they are asked for
+            rows = {  # by kept stage, the fingerprints of its rows, made when they are asked for
                 name: map(fingerprint, repeat(dtype), repeat(shape[1:]), repeat(content, shape[0]))
                 for name, dtype, shape, content in arrays(stream, kept)
             }
-            lines = (parse(raw, path) for raw in iter(lambda: log.readline(MEBIBYTE + 1), b""))
-            header, line = next(lines, {}), next(lines, {})
+            lines: Any = (parse(raw, path) for raw in iter(lambda: log.readline(MEBIBYTE + 1), b""))
+            header, line = islice(lines, 2)
             observed = (header["run"], header["first_step"], line["chain"])
             expected = (run, after + 1, chains.get(after))
             need(observed == expected, path, f"begin: expected {expected}, observed {observed}")
-            step, chain, used = after, line["chain"], {path, kept}
-            used |= self.check_checkpoint(run, step, line)
+            step, chain = after, line["chain"]
+            self.check_checkpoint(run, step, line)
             for following in lines:
                 need("finish" not in line, path, f"step {step}: a line behind the end", FORMAT)
                 line, step, self.steps = following, step + 1, self.steps + 1
                 need(line["step"] == step, path, f"expected step {step}: the log was cut", FORMAT)
-                body = canonical({name: line[name] for name in line if name != "chain"})
-                chain = digest(b"repropack.chain.v1\n", chain[7:].encode(), b"\n", body[:-1])  # 6.8
+                body = canonical({name: line[name] for name in line if name != "chain"})[:-1]
+                chain = digest(b"repropack.chain.v1\n", chain[7:].encode(), b"\n", body)  # 6.8
                 need(line["chain"] == chain, path, f"step {step}: the chain is broken here", FORMAT)
-                recorded = dict(line.get("stages", []))
-                for name in rows if "stages" in line else ():
-                    same = next(rows[name], "none") == recorded.get(name)
+                stages = dict(line.get("stages", []))
+                for name in rows if stages else ():
+                    same = next(rows[name], "none") == stages.get(name)
                     need(same, kept, f"array {name!a}: row of step {step} is not the log's")
                     self.arrays += 1
-                found = self.check_checkpoint(run, step, line)
-                used |= found
-                if run == "reference" and found:
+                if self.check_checkpoint(run, step, line) and run == "reference":
                     chains[step] = chain
             more = [name for name in rows if next(rows[name], None)]
             need(not more, kept, f"arrays with more rows than the log has: {more}")
         need(step == steps or ("finish" in line and step < steps), path, f"ends with step {step}")
-        for other in sorted(path for path in self.files if path.startswith(f"runs/{run}/")):
-            need(other in used, other, "belongs to no step of the log")
+        self.unread -= {path, kept}
 
-    def check_checkpoint(self, run: str, step: int, line: dict[str, Any]) -> set[str]:
-        """5.7-5.9: a checkpoint after this step, if there is one, is what it and the log say."""
+    def check_checkpoint(self, run: str, step: int, line: dict[str, Any]) -> bool:
+        """5.7-5.9: the checkpoint after a step, if there is one, is what it and the log say."""
         path, npz = (f"runs/{run}/checkpoints/step-{step:09d}.{end}" for end in ("json", "npz"))
         if path not in self.files:
-            return set()
-        stored, prints, found = self.read(path), {}, {}
+            return False
+        stored, prints = self.read(path), dict[str, str]()
         for row in stored["arrays"].values():  # 1.7
             need(row["same_as"] is row["logical_type"] is None, path, "a reserved member", NEWER)
         with self.open(npz) as stream:
             for name, dtype, shape, content in arrays(stream, npz):
                 prints[name] = fingerprint(dtype, shape, content)
-                found[name] = {"dtype": dtype, "shape": shape, "fingerprint": prints[name],
-                               "same_as": None, "logical_type": None}  # fmt: skip
-                same = canonical(found[name]) == canonical(stored["arrays"].get(name))
+                row = {"dtype": dtype, "shape": shape, "fingerprint": prints[name]}
+                same = {**row, "same_as": None, "logical_type": None} == stored["arrays"].get(name)
                 need(same, npz, f"array {name!a}: not as {path} describes it")
-        need(set(found) == set(stored["arrays"]), npz, "other arrays than its companion has")
-        known = components(stored["values"], prints)
-        need(stored["components"] == known, path, "components do not follow from the state")
-        need(line["state"] == known, path, f"not the state that the log has after step {step}")
+        need(set(prints) == set(stored["arrays"]), npz, "other arrays than its companion has")
+        known = components(stored["values"], prints, npz)
+        same = stored["components"] == known == line["state"]
+        need(same, path, "components are not the state's, or not the log's")
         same = (stored["step"], stored["chain"]) == (step, line["chain"])
         need(same, path, f"step or chain: the log has {step}, {line['chain']}")
         self.arrays += len(prints)
-        return {path, npz}
+        self.unread -= {path, npz}
+        return True
 
-    def report(self) -> str:
-        """Say what was found: the verdict first, on one screen."""
-        lines = [f"{self.verdict()[0]}  {escape(str(self.path))}"]
+    def report(self) -> int:
+        """Say what was found, the verdict first, and return the exit status."""
+        unknown = {NEWER, UNREADABLE} & {code for *_, code in self.faults}
+        status = 4 if unknown else 3 if self.faults else 0
+        verdict = {0: "intact", 3: "damaged", 4: "could-not-run"}[status]
+        counts = f"{self.entries} entries, {self.steps} steps of fingerprint logs and {self.arrays}"
+        lines = [f"{counts} arrays are what the package says they are."]
         if self.faults:
-            lines.append(f"Nothing of the package was executed. Faults: {len(self.faults)}")
-        else:
-            lines.append(f"{self.entries} entries, {self.steps} steps of fingerprint logs and "
-                         f"{self.arrays} arrays are what the package says they are.")  # fmt: skip
-        lines += [
-            f"- {escape(entry)}: {escape(problem)} [{code}]"
-            for entry, problem, code in self.faults[:20]
-        ]
+            lines = [f"Nothing of the package was executed. Faults: {len(self.faults)}"]
+        lines += [f"- {escape(e)}: {escape(problem)} [{c}]" for e, problem, c in self.faults[:20]]
         lines += [f"- and {len(self.faults) - 20} more"] * (len(self.faults) > 20)
         title, name, version = map(escape, self.about)
         lines += ["", title, f"package           {name} {version}"]
-        lines.append(f"package digest    {self.package_digest or 'not known'}")
-        lines.append(f"evidence digest   {self.evidence_digest or 'not known'}")
-        lines += ["", NOT_LOOKED_AT] if not self.faults else []
-        return "\n".join(textwrap.fill(line, 100, break_on_hyphens=False) for line in lines) + "\n"
-
-    def verdict(self) -> tuple[str, int]:
-        """Return the verdict in a word, and as exit status."""
-        if any(code == NEWER for *_, code in self.faults):
-            return "could-not-run", 4
-        return ("damaged", 3) if self.faults else ("intact", 0)
+        lines += [f"package digest    {self.package_digest or 'not known'}"]
+        lines += [f"evidence digest   {self.evidence_digest or 'not known'}"]
+        lines.append("" if self.faults else NOT_LOOKED_AT)
+        sys.stdout.write("\n".join([f"{verdict}  {escape(str(self.path))}", *lines]))
+        return status
 
 
 def escape(text: str) -> str:
@@ -426,20 +386,14 @@ def main(arguments: list[str]) -> int:
     """Check a package, say what was found, and return the exit status."""
     if not arguments and Path(__file__).name == "__main__.py":
         arguments = [str(Path(__file__).parent)]
-    if arguments in (["-h"], ["--help"]):
-        sys.stdout.write(__doc__)
-        return 0
-    if len(arguments) != 1 or not os.path.exists(arguments[0]):
-        sys.stderr.write("usage: python checker.py PACKAGE (an existing zip or directory)\n")
-        return 2
-    package = Package(Path(arguments[0]))
-    try:
-        package.check()
-    except (OSError, MemoryError) as error:
-        sys.stderr.write(f"{escape(arguments[0])}: cannot be read: {error!a}\n")
-        return 2
-    sys.stdout.write(package.report())
-    return package.verdict()[1]
+    path = Path(*arguments[:1])
+    if len(arguments) != 1 or not (path.is_file() or path.is_dir()):
+        asked = arguments in (["-h"], ["--help"])
+        (sys.stdout if asked else sys.stderr).write(__doc__)
+        return 0 if asked else 2
+    package = Package(path)
+    package.check()
+    return package.report()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where two environment records differ, in the order in which it is likely to explain bytes.
+"""Where two environment records differ, and what that says about bytes that differ too.
 
 Pure: it looks at the two records and at nothing of the machine it runs on.
 """
@@ -6,12 +6,17 @@ Pure: it looks at the two records and at nothing of the machine it runs on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from repropack._compare.effects import effect_of, rank_of
+from repropack._compare.families import changed_families, explain
 from repropack.models.base import Model
 from repropack.models.environment import (
     Distribution,
+    EnvironmentAccount,
     EnvironmentDifference,
     EnvironmentRecord,
+    NumpyBuild,
     ThreadPool,
 )
 
@@ -19,13 +24,35 @@ Value = str | int | tuple[str, ...] | None
 Table = Mapping[str, Value]
 
 
+def account_of(recorded: EnvironmentRecord, observed: EnvironmentRecord) -> EnvironmentAccount:
+    """Say what two environments tell about why bytes may differ between them.
+
+    Args:
+        recorded: The environment that a package was made in.
+        observed: The environment that it is run in.
+
+    Returns:
+        The differing fields, the differing families of the probe cards, and one sentence: what
+        the two are consistent with. It is a hypothesis and is worded as one.
+    """
+    differences = compare_environments(recorded, observed)
+    families = changed_families(recorded.probe_card, observed.probe_card)
+    return EnvironmentAccount(
+        differences=differences,
+        changed_families=families,
+        sentence=_sentence(recorded, observed, differences, families),
+    )
+
+
 def compare_environments(
     recorded: EnvironmentRecord, observed: EnvironmentRecord
 ) -> tuple[EnvironmentDifference, ...]:
     """Return every difference between two environments; empty where there is none.
 
-    What steers numbers comes first: variables, NumPy, thread pools, processor, platform and
-    interpreter; then distributions, one by one. Within each, records keep their own order.
+    What steers numbers comes first, then what may, then what only describes. Among equals:
+    floats, variables, NumPy, thread pools, processor, platform and interpreter, then
+    distributions, one by one. Within each, records keep their own order. The digests of the probe
+    cards are no fields: ``account_of`` holds them against each other.
 
     Args:
         recorded: The environment that a package was made in.
@@ -34,23 +61,59 @@ def compare_environments(
     Returns:
         One row a field. Exchanging the arguments exchanges the two sides of every row.
     """
-    return tuple(
+    differences = (
         difference
         for section, left, right in _sections(recorded, observed)
         for difference in _compare_tables(section, left, right)
     )
+    return tuple(sorted(differences, key=lambda row: rank_of(row.effect)))
+
+
+def _sentence(
+    recorded: EnvironmentRecord,
+    observed: EnvironmentRecord,
+    differences: tuple[EnvironmentDifference, ...],
+    families: tuple[str, ...],
+) -> str:
+    compared = len(recorded.probe_card.keys() & observed.probe_card.keys())
+    if families:
+        sentence = explain(families, [row.field for row in differences])
+    elif not compared:
+        sentence = "the probe cards have no family in common: they tell nothing"
+    elif any(row.effect != "describes" for row in differences):
+        sentence = (
+            f"none of the {compared} families of the probe card changed: consistent with "
+            "differences that do not reach them"
+        )
+    else:
+        sentence = (
+            f"none of the {compared} families of the probe card changed and no field differs that "
+            "could steer numbers: the environment explains no difference of bytes"
+        )
+    for side, record in (("recorded", recorded), ("observed", observed)):
+        if record.probe_card_at_end is not None:
+            sentence += (
+                f"; during the {side} run itself {' '.join(record.probe_card_at_end)} changed: "
+                "something it loaded or called changed the arithmetic of its process"
+            )
+    return f"{sentence}."
 
 
 def _sections(
     recorded: EnvironmentRecord, observed: EnvironmentRecord
 ) -> Iterator[tuple[str, Table, Table]]:
-    yield "variables", recorded.variables, observed.variables
-    yield "numpy", _fields(recorded.numpy), _fields(observed.numpy)
-    yield "thread_pools", *_pool_tables(recorded.thread_pools, observed.thread_pools)
-    yield "cpu", _fields(recorded.cpu), _fields(observed.cpu)
-    yield "platform", _fields(recorded.platform), _fields(observed.platform)
-    yield "interpreter", _fields(recorded.interpreter), _fields(observed.interpreter)
-    yield "distributions", _versions(recorded.distributions), _versions(observed.distributions)
+    yield "", _at_end(recorded), _at_end(observed)
+    yield "floats.", _fields(recorded.floats), _fields(observed.floats)
+    yield "variables.", recorded.variables, observed.variables
+    yield "numpy.", _numpy_fields(recorded.numpy), _numpy_fields(observed.numpy)
+    yield "thread_pools.", *_pool_tables(recorded.thread_pools, observed.thread_pools)
+    yield "cpu.", _fields(recorded.cpu), _fields(observed.cpu)
+    yield "platform.", _fields(recorded.platform), _fields(observed.platform)
+    yield "interpreter.", _fields(recorded.interpreter), _fields(observed.interpreter)
+    yield (
+        "distributions.",
+        *_distribution_tables(recorded.distributions, observed.distributions),
+    )
 
 
 def _compare_tables(
@@ -62,8 +125,12 @@ def _compare_tables(
     for name in names:
         left, right = recorded.get(name), observed.get(name)
         if _comparable(left) != _comparable(right):
+            field = f"{section}{name}"
             yield EnvironmentDifference(
-                field=f"{section}.{name}", recorded=_text(left, right), observed=_text(right, left)
+                field=field,
+                recorded=_text(left, right),
+                observed=_text(right, left),
+                effect=effect_of(field),
             )
 
 
@@ -75,6 +142,8 @@ def _text(value: Value, other: Value) -> str | None:
     """Return ``value`` as text; of a set of names only those that are not in ``other``."""
     if value is None:
         return None
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, tuple):
         lacking = other if isinstance(other, tuple) else ()
         return " ".join(name for name in value if name not in lacking) or None
@@ -82,11 +151,61 @@ def _text(value: Value, other: Value) -> str | None:
 
 
 def _fields(model: Model) -> dict[str, Value]:
-    return {name: getattr(model, name) for name in type(model).model_fields}
+    """Return a model's fields by dotted name, models and mappings within it unfolded."""
+    return dict(_unfold("", {name: getattr(model, name) for name in type(model).model_fields}))
 
 
-def _versions(distributions: tuple[Distribution, ...]) -> dict[str, Value]:
-    return {distribution.name: distribution.version for distribution in distributions}
+def _unfold(prefix: str, fields: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    for name, value in fields.items():
+        if isinstance(value, Model):
+            yield from _unfold(f"{prefix}{name}.", _fields(value))
+        elif isinstance(value, Mapping):
+            yield from _unfold(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _at_end(record: EnvironmentRecord) -> dict[str, Value]:
+    changed = record.probe_card_at_end
+    return {"probe_card_at_end": None if changed is None else tuple(changed)}
+
+
+def _numpy_fields(build: NumpyBuild) -> dict[str, Value]:
+    """Return a row an instruction set of what is computed with it, ``exp.dd``, not one a ufunc."""
+    table = _fields(build.model_copy(update={"simd_targets": {}}))
+    targets: dict[str, list[str]] = {}
+    for ufunc, signatures in build.simd_targets.items():
+        for signature, target in signatures.items():
+            targets.setdefault(target, []).append(f"{ufunc}.{signature}")
+    table.update(
+        {f"simd_targets.{target}": tuple(names) for target, names in sorted(targets.items())}
+    )
+    return table
+
+
+def _distribution_tables(
+    recorded: tuple[Distribution, ...], observed: tuple[Distribution, ...]
+) -> tuple[Table, Table]:
+    """Return versions, and of those with one version on both sides origin and fingerprint too.
+
+    A fingerprint that only one side has says no more than the origin does.
+    """
+    left = {distribution.name: distribution for distribution in recorded}
+    right = {distribution.name: distribution for distribution in observed}
+    tables: tuple[dict[str, Value], dict[str, Value]] = ({}, {})
+    for name in sorted({*left, *right}):
+        sides = (left.get(name), right.get(name))
+        for table, side in zip(tables, sides, strict=True):
+            table[name] = None if side is None else side.version
+        pair = [side for side in sides if side is not None]
+        if len({side.version for side in pair}) != 1 or len(pair) != len(sides):
+            continue
+        with_fingerprints = all(side.fingerprint for side in pair)
+        for table, side in zip(tables, pair, strict=True):
+            table[f"{name}.origin"] = side.origin
+            if with_fingerprints:
+                table[f"{name}.fingerprint"] = side.fingerprint
+    return tables
 
 
 def _pool_tables(

@@ -88,6 +88,26 @@ def _check_values(config: Mapping[str, Any]) -> None:
         decode_value(name, value)
 
 
+def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str, str]:
+    """Components of the state that a resumed run starts from, by what the reference stores.
+
+    Args:
+        comparison: A comparison with ``resume_at``.
+        reference: The reference run.
+
+    Returns:
+        Fingerprints by component: the checkpoint's, of reset components those at step 0.
+
+    Raises:
+        UsageError: the reference stores no checkpoint after that step.
+        PackageError: a checkpoint's companion is malformed.
+    """
+    initial = dict(reference.start.state)
+    stored = dict(reference.checkpoint_document(comparison.resume_at or 0).components)
+    return {name: initial.get(name, "") if name in comparison.reset else digest
+            for name, digest in stored.items()}
+
+
 def check_consistency(
     plan: Plan, stored: Results, runs: Mapping[str, RunReader], report: Report
 ) -> None:
@@ -244,6 +264,14 @@ def _check_start(
         report(run.log_path, f"resumes at {comparison.resume_at}: no such checkpoint is stored")
     else:
         _check_chain(reference.checkpoint_document(comparison.resume_at).chain, run, report)
+        expected, observed = planned_start(comparison, reference), dict(run.start.state)
+        for name in sorted({*expected, *observed}):
+            if expected.get(name) != observed.get(name):
+                report(
+                    run.log_path,
+                    f"component {name!r} at the start: the plan and the reference's checkpoints "
+                    f"give {expected.get(name)}, observed {observed.get(name)}",
+                )
     for component in comparison.reset:
         if component not in dict(reference.start.state):
             report(PLAN, f"comparison {run.name!r}: resets {component!r}: no such component")
@@ -274,7 +302,5 @@ def _dump(model: Any) -> bytes:
 
 def _first_difference(expected: Any, observed: Any) -> str:
     left, right = expected.model_dump(mode="json"), observed.model_dump(mode="json")
-    for name, value in left.items():
-        if encode_canonical(value) != encode_canonical(right[name]):
-            return f"{name}: the logs give {value!r:.200}, observed {right[name]!r:.200}"
-    return "differs"
+    name = next(key for key in left if encode_canonical(left[key]) != encode_canonical(right[key]))
+    return f"{name}: the logs give {left[name]!r:.200}, observed {right[name]!r:.200}"

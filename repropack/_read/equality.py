@@ -55,11 +55,8 @@ def hold_against(
     _compare_heads(expected, observed, evidence)
     left = view_from(expected.header, expected.start, expected.steps(), first_step)
     right = view_from(observed.header, observed.start, observed.steps(), first_step)
-    if left.before is not None and right.before is not None:
-        for name in split(left.before, right.before).differing:
-            evidence.problems.append(
-                f"state after step {first_step - 1}: component {name!r} differs"
-            )
+    for name in split(left.before or {}, right.before or {}).differing:
+        evidence.problems.append(f"state after step {first_step - 1}: component {name!r} differs")
     walk = LogComparison(left, right, first_step)
     chains_equal = True
     for pair in walk.pairs():

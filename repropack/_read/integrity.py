@@ -296,9 +296,7 @@ class _KeptCheck:
         self._findings = findings
         self._rows: dict[str, Iterator[object]] = {}
         for stage in findings.trying(run.kept_path, run.kept_stages) or ():
-            rows = run.kept_rows(stage)
-            if rows is not None:
-                self._rows[stage] = rows
+            self._rows[stage] = run.kept_rows(stage) or iter(())
 
     def add(self, step: int, stages: tuple[tuple[str, str], ...] | None) -> None:
         """Compare one step."""

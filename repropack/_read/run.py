@@ -7,16 +7,13 @@ the same suspicion.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import checkpoint_name, read_state
-from repropack._format.digests import BLOCK_BYTES
 from repropack._format.layout import checkpoint_folder, kept_path, log_path
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.log import LogReader
@@ -29,7 +26,6 @@ from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.log import HeaderLine, StartLine, StepLine
 
-_SPOOL_BYTES = 64 << 20
 _COMPANION = re.compile(r"step-([0-9]{9})\.json")
 _Document = TypeVar("_Document", bound=Document)
 
@@ -171,7 +167,7 @@ class RunReader:
         _, npz = self.checkpoint_paths(step)
         if npz not in self._container.paths:
             raise IntegrityError(((npz, "missing: the companion beside it describes its arrays"),))
-        with self._seekable(npz) as stream:
+        with self._container.open(npz) as stream:
             return document, read_state(stream, document, where=npz, limits=self._limits)
 
     def kept_stages(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -186,7 +182,7 @@ class RunReader:
         """
         if self.kept_path not in self._container.paths:
             return {}
-        with self._seekable(self.kept_path) as stream:
+        with self._container.open(self.kept_path) as stream:
             stages = dict(NpzReader(stream, where=self.kept_path, limits=self._limits).arrays)
         for stage, (_, shape) in stages.items():
             if not shape:
@@ -210,20 +206,7 @@ class RunReader:
         return self._rows(stage) if stage in self.kept_stages() else None
 
     def _rows(self, stage: str) -> Iterator[npt.NDArray[Any]]:
-        with self._seekable(self.kept_path) as stream:
+        with self._container.open(self.kept_path) as stream:
             reader = NpzReader(stream, where=self.kept_path, limits=self._limits)
             for block in reader.iter_rows(stage):
                 yield from block
-
-    @contextmanager
-    def _seekable(self, path: str) -> Iterator[BinaryIO]:
-        """An entry as a seekable stream; a deflated one is inflated into a spool first."""
-        with self._container.open(path) as stream:
-            if stream.seekable():
-                yield stream
-                return
-            with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
-                while block := stream.read(BLOCK_BYTES):
-                    spool.write(block)
-                spool.seek(0)
-                yield cast("BinaryIO", spool)

@@ -18,6 +18,7 @@ from typing import TypeVar
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import describe_state, write_state
 from repropack._format.layout import REFERENCE_RUN
+from repropack._format.log import CHAIN_START
 from repropack._format.state import EncodedState, component_of
 from repropack._read.consistency import planned_config
 from repropack._read.run import RunReader
@@ -25,6 +26,7 @@ from repropack._run.launch import run_worker
 from repropack._run.recorder import RecordedRun, Recorder
 from repropack._run.worker import START_NAME
 from repropack.errors import StateError
+from repropack.models.log import Declaration
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.worker import Job, Message
 
@@ -97,6 +99,9 @@ class Launcher:
             handed.mkdir()
             here.mkdir()
             shutil.copytree(self.source, scratch / "source")
+            start = _Start()
+            if comparison is not None and reference is not None:
+                start = _compose_start(comparison, reference, scratch / "start")
             job = Job(
                 run=name,
                 source=str(scratch / "source"),
@@ -105,29 +110,20 @@ class Launcher:
                     update={"config": planned_config(self.plan, comparison)}
                 ),
                 record=self.plan.record,
-                first_step=1,
+                first_step=start.first_step,
+                start=start.folder,
                 memory_bytes=self.memory_bytes,
             )
             recorder = Recorder(
                 name,
                 self.tree,
                 handed,
-                1,
+                start.first_step,
                 keep=self.plan.record.keep,
+                chain=start.chain,
+                declared=start.declared,
                 last_step=self.plan.experiment.steps,
             )
-            if (
-                comparison is not None
-                and comparison.resume_at is not None
-                and reference is not None
-            ):
-                start = scratch / "start"
-                recorder.chain = _compose_start(comparison, reference, start)
-                recorder.declared = reference.header.stages
-                recorder.first_step = comparison.resume_at + 1
-                job = job.model_copy(
-                    update={"first_step": recorder.first_step, "start": str(start)}
-                )
             hash_seed = (comparison.hash_seed if comparison is not None else None) or 0
             self._record(recorder, run_worker(job, scratch=here, hash_seed=hash_seed))
             return recorder.result()
@@ -142,9 +138,21 @@ class Launcher:
                     self.on_step(recorder.name, step, self.plan.experiment.steps)
 
 
-def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Path) -> str:
-    """Write the starting state of a resumed run; returns the chain that the run continues."""
-    document, state = reference.checkpoint(comparison.resume_at or 0)
+@dataclass(frozen=True)
+class _Start:
+    """Where a run begins: fresh, or in a folder that holds a complete starting state."""
+
+    first_step: int = 1
+    chain: str = CHAIN_START
+    declared: tuple[Declaration, ...] | None = None
+    folder: str | None = None
+
+
+def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Path) -> _Start:
+    """Write the starting state of a run that resumes: the checkpoint, reset where it is to be."""
+    if comparison.resume_at is None:
+        return _Start()
+    document, state = reference.checkpoint(comparison.resume_at)
     if comparison.reset:
         _, initial = reference.checkpoint(reference.header.first_step - 1)
         known = {component_of(name) for name in state.names()}
@@ -161,7 +169,12 @@ def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Pat
         write_state(stream, state)
     stored = encode_canonical(describe_state(state).model_dump(mode="json"))
     (folder / f"{START_NAME}.json").write_bytes(stored)
-    return document.chain
+    return _Start(
+        first_step=comparison.resume_at + 1,
+        chain=document.chain,
+        declared=reference.header.stages,
+        folder=str(folder),
+    )
 
 
 def _merged(state: EncodedState, initial: EncodedState, reset: frozenset[str]) -> EncodedState:

@@ -125,6 +125,8 @@ def _read_message(raw: bytes, run: str, limits: Limits) -> Message:
 def _error_of(failure: Failed, run: str) -> RepropackError:
     if failure.reason == "load":
         return ExperimentLoadError(failure.message, hint=failure.hint)
+    if failure.reason == "environment":
+        return CouldNotRunError(failure.message, hint=failure.hint)
     if failure.reason == "configuration":
         return ConfigurationError(failure.message, hint=failure.hint)
     place = f" (run {run!r}, step {failure.step})"

@@ -154,7 +154,9 @@ class Recorder:
             last_step=self._step,
             config=self._ready.config,
             config_schema=self._ready.config_schema,
-            environment=self._ready.environment,
+            environment=self._ready.environment.model_copy(
+                update={"probe_card_at_end": self._finished.changed_families}
+            ),
         )
 
     def _begin(self, message: Ready) -> None:

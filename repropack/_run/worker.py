@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -23,9 +23,10 @@ from repropack._format.checkpoints import (
     read_state,
     write_state,
 )
-from repropack._format.npy import array_type
 from repropack._format.state import EncodedState, decode_state, encode_state, fingerprint_components
 from repropack._run.environment import observe_environment
+from repropack._run.guard import check_guard
+from repropack._run.kept import KeptArrays
 from repropack._run.loading import (
     Configuration,
     check_origin,
@@ -34,8 +35,10 @@ from repropack._run.loading import (
     make_experiment,
     one_line,
 )
+from repropack._run.probe_card import changed_families, probe_card
 from repropack.errors import (
     ConfigurationError,
+    CouldNotRunError,
     ExperimentLoadError,
     RepropackError,
     StateError,
@@ -50,7 +53,6 @@ from repropack.models.worker import (
     FailureReason,
     Finished,
     Job,
-    KeptStage,
     Ready,
     Stepped,
 )
@@ -110,59 +112,12 @@ class _RaisedError(RepropackError):
     """The experiment raised something of its own after its first state."""
 
 
-class _Kept:
-    """Appends the arrays of kept stages to one raw file a stage."""
-
-    def __init__(self, folder: Path, stages: Sequence[str]) -> None:
-        self._files = {stage: folder / f"kept-{k}.raw" for k, stage in enumerate(stages)}
-        self._forms: dict[str, tuple[str, tuple[int, ...]]] = {}
-        self._rows = dict.fromkeys(stages, 0)
-        self._seen: set[str] = set()
-
-    def add(self, stage: str, array: npt.NDArray[Any]) -> None:
-        """Append one canonical array of a kept stage; others are ignored."""
-        if stage not in self._files:
-            return
-        form = (array_type(array), array.shape)
-        known = self._forms.setdefault(stage, form)
-        if form != known:
-            raise StateError(
-                stage,
-                f"is kept at every step: expected {_form(known)} as before, observed {_form(form)}",
-            )
-        with self._files[stage].open("ab") as stream:
-            stream.write(array.tobytes())
-        self._rows[stage] += 1
-        self._seen.add(stage)
-
-    def end_step(self) -> None:
-        """Check that every kept stage was recorded in the step that ends."""
-        for stage in self._files:
-            if stage not in self._seen:
-                raise StateError(
-                    stage, "is to be kept: expected a stage of every step, observed none"
-                )
-        self._seen.clear()
-
-    def stages(self) -> tuple[KeptStage, ...]:
-        return tuple(
-            KeptStage(
-                stage=stage,
-                file=self._files[stage].name,
-                dtype=dtype,
-                shape=shape,
-                rows=self._rows[stage],
-            )
-            for stage, (dtype, shape) in sorted(self._forms.items())
-        )
-
-
 class _Worker:
     def __init__(self, job: Job, protocol: BinaryIO) -> None:
         self._job = job
         self._protocol = protocol
         self._output = Path(job.output)
-        self._kept = _Kept(self._output, job.record.keep)
+        self._kept = KeptArrays(self._output, job.record.keep)
         self._components: tuple[str, ...] = ()
         self.step = job.first_step - 1
         self.stage: str | None = None
@@ -179,10 +134,12 @@ class _Worker:
         check_origin(plan.entry_point, Path(self._job.source))
         config = Configuration(target, plan.config)
         experiment = make_experiment(target, config.value, plan.seed, plan.entry_point)
+        check_guard()
+        card = probe_card()
         try:
             if self._job.start is not None:
                 self._restore(experiment, Path(self._job.start))
-            self._say_ready(experiment, config)
+            self._say_ready(experiment, config, card)
             for step in range(self._job.first_step, plan.steps + 1):
                 if self._make_step(experiment, step):
                     break
@@ -190,7 +147,8 @@ class _Worker:
             self._close_quietly(experiment)
             raise
         self._guarded("close", lambda: close_experiment(experiment))
-        self.say(Finished(kept=self._kept.stages()))
+        changed = changed_families(card, probe_card())
+        self.say(Finished(kept=self._kept.stages(), changed_families=changed))
 
     def _restore(self, experiment: Any, folder: Path) -> None:
         stored = StoredState.model_validate_json((folder / f"{START_NAME}.json").read_bytes())
@@ -206,7 +164,7 @@ class _Worker:
         except (Exception, SystemExit):  # noqa: BLE001 - the first failure is the one to report
             traceback.print_exc(file=sys.stderr)
 
-    def _say_ready(self, experiment: Any, config: Configuration) -> None:
+    def _say_ready(self, experiment: Any, config: Configuration, card: Mapping[str, str]) -> None:
         constants = self._guarded("constants", lambda: encode_state(constants_of(experiment)))
         start = self._job.first_step - 1
         components = self._store(self._state(experiment), start)
@@ -217,7 +175,7 @@ class _Worker:
                 config_schema=config.schema,
                 constants=_fingerprint_constants(constants),
                 state=components,
-                environment=observe_environment(),
+                environment=observe_environment(card),
             )
         )
         self.say(Checkpointed(step=start))
@@ -327,6 +285,8 @@ def _failure(error: RepropackError, worker: _Worker) -> Failed:
         reason = "load"
     elif isinstance(error, ConfigurationError):
         reason = "configuration"
+    elif isinstance(error, CouldNotRunError):
+        reason = "environment"
     elif isinstance(error, UnsupportedDtypeError):
         reason, name, message, dtype = "dtype", error.name, error.problem, error.dtype
     elif isinstance(error, StateError):
@@ -341,7 +301,3 @@ def _failure(error: RepropackError, worker: _Worker) -> Failed:
         stage=worker.stage,
         dtype=dtype,
     )
-
-
-def _form(form: tuple[str, tuple[int, ...]]) -> str:
-    return f"{form[0]} {list(form[1])}"

@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 MAX_SAFE_INTEGER = 2**53 - 1
 """Largest integer stored as a plain JSON number; beyond it ``{"$int": "..."}`` is used."""
 
+MAX_STEPS = 999_999_999
+"""Most steps of a run: a checkpoint's name has nine digits."""
+
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$"
 STAGE_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*(#[1-9][0-9]*)?$"
 

@@ -23,7 +23,7 @@ Declaration = tuple[StageName, tuple[StageInput, ...] | None]
 """A stage and what it is made of; ``null`` means all earlier stages and the whole state."""
 NamedDigest = tuple[Name, Digest]
 StageDigest = tuple[StageName, Digest]
-Printed = Annotated[str, Field(max_length=400)]
+Printed = Annotated[str, Field(max_length=512)]
 
 
 class HeaderLine(Document):

@@ -35,7 +35,15 @@ Role = Literal[
 ]
 """What an entry is for. Roles that no entry has yet are reserved (docs/format.md)."""
 
-Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Line = Annotated[
+    str,
+    StringConstraints(
+        pattern="^[^\\x00-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]+$",
+        min_length=1,
+        max_length=500,
+    ),
+]
+"""One line of text without control, format or bidirectional characters."""
 VersionText = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$", min_length=1, max_length=64)
 ]

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from repropack.models.base import (
     MAX_SAFE_INTEGER,
+    MAX_STEPS,
     Document,
     JsonObject,
     Model,
@@ -24,6 +25,7 @@ EntryPoint = Annotated[
     ),
 ]
 PositiveInteger = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)]
+Steps = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Seed = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 PrintFormat = Annotated[
     str, StringConstraints(pattern=r"^[+ -]?[0-9]{0,2}(\.[0-9]{1,2})?[eEfFgG]$", max_length=8)
@@ -37,7 +39,7 @@ class ExperimentPlan(Model):
     entry_point: EntryPoint
     config: JsonObject = Field(default_factory=dict)
     seed: Seed
-    steps: PositiveInteger
+    steps: Steps
 
 
 class RecordPlan(Model):

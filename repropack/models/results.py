@@ -11,7 +11,6 @@ from repropack.models.base import (
     Digest,
     Document,
     Model,
-    Name,
     Number,
     RunName,
     StageName,
@@ -143,7 +142,7 @@ class ReferenceOutcome(Model):
     finish: str | None
     chain: Digest
     final_state: tuple[NamedDigest, ...] | None
-    final_metrics: dict[Name, Number]
+    final_metrics: dict[StageName, Number]
 
 
 class Results(Document):

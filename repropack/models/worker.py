@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints
 
 from repropack.models.base import (
     Count,
+    Digest,
     JsonObject,
     Model,
     Number,
@@ -27,7 +28,7 @@ from repropack.models.plan import ExperimentPlan, RecordPlan
 KeptFile = Annotated[str, StringConstraints(pattern=r"^kept-[0-9]+\.raw$", max_length=32)]
 """A name in the worker's output folder; no path leads out of it."""
 
-FailureReason = Literal["load", "configuration", "state", "dtype", "step"]
+FailureReason = Literal["load", "configuration", "state", "dtype", "environment", "step"]
 
 
 class Job(Model):
@@ -89,10 +90,15 @@ class KeptStage(Model):
 
 
 class Finished(Model):
-    """The run has ended as planned, or by the experiment's own ``finish``."""
+    """The run has ended as planned, or by the experiment's own ``finish``.
+
+    ``changed_families`` holds the families of the probe card whose digests are others than at the
+    start; null where none are.
+    """
 
     kind: Literal["finished"] = "finished"
     kept: tuple[KeptStage, ...]
+    changed_families: dict[str, Digest] | None = None
 
 
 class Failed(Model):

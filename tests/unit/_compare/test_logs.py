@@ -383,6 +383,13 @@ def test_a_view_after_an_unrecorded_state_does_not_know_it() -> None:
     assert view_from(run.header, run.start, run.steps(), 3).before is None
 
 
+def test_a_resume_from_an_unrecorded_state_is_undetermined() -> None:
+    """The reference did not record what the run started from."""
+    run = with_lines(RUN, s2=line(2, state=None))
+    resumed = replace(run, first_step=3, lines=(line(3, gradient="x"), line(4)))
+    assert known(walk(run, resumed)) == ("undetermined", 3, 2, "gradient")
+
+
 def test_a_view_beyond_the_end_is_empty() -> None:
     """A first step that no log reaches ends with the log, however far it lies."""
     view = view_from(RUN.header, RUN.start, RUN.steps(), 2**53 - 1)

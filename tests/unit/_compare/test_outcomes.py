@@ -322,6 +322,12 @@ def test_a_run_that_kept_nothing_has_no_largest() -> None:
     assert kept_of(DIVERGED, kept={}) == KeptDifference(stage="weights")
 
 
+def test_a_first_step_beyond_the_end_is_found_at_once() -> None:
+    """However far a log claims to begin, rows are skipped no further than there are lines."""
+    run = replace(REFERENCE, first_step=2**53 - 1, lines=())
+    assert kept_of(run) == KeptDifference(stage="weights")
+
+
 def test_integers_have_no_units() -> None:
     reference = {"kept": {"weights": [of("int64", [n]) for n in range(1, 5)]}}
     run = replace(DIVERGED, kept={"weights": [of("int64", [2 * n]) for n in range(1, 5)]})

@@ -12,7 +12,7 @@ from repropack.build import build_package
 from repropack.check import check_package
 from repropack.errors import PackageFormatError
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
-from tests.support.experiments import write_project
+from tests.support.experiments import TINY, write_project
 
 
 def plan(*comparisons: ComparisonPlan, every: int | None = None, **config: Any) -> Plan:
@@ -142,6 +142,16 @@ def test_an_honest_package_is_intact(
     report = check_package(tmp_path / "built.zip")
     assert report.faults == ()
     assert report.verdict == "intact"
+
+
+@pytest.mark.parametrize("number", ["10**400", "-(10**400)", "float('nan')", "-0.0", "2**63"])
+def test_numbers_of_every_kind_are_printed_alike(tmp_path: Path, number: str) -> None:
+    """A check prints each metric again; also those that no float or no plain integer holds."""
+    source = TINY.replace("float(self.x[0])", number)
+    record = {"printed": {"loss": "+9.1f"}}
+    project = write_project(tmp_path / "project", source=source, record=record, steps=2)
+    build_package(project, tmp_path / "built.zip")
+    assert check_package(tmp_path / "built.zip").faults == ()
 
 
 def test_a_comparison_longer_than_the_reference_is_intact(tmp_path: Path) -> None:

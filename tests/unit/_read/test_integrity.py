@@ -8,8 +8,10 @@ import pytest
 
 from repropack._read.integrity import Findings, check_entries, check_package_whole
 from repropack._read.package import open_package
+from repropack.build import build_package
 from repropack.check import check_package
 from repropack.errors import IntegrityError, PackageFormatError, UsageError
+from tests.support.experiments import TINY, write_project
 from tests.support.hostile import Forgery, nudge, take_apart
 
 OTHER_DIGEST = "sha256:" + "0" * 64
@@ -167,6 +169,23 @@ def test_a_damaged_member_of_the_kept_arrays_is_their_fault(
     forgery.files[path] = bytes(data)
     found = check_package(forgery.write_zip(tmp_path / "forged.zip")).faults
     assert {fault.entry for fault in found} == {path}
+
+
+def test_damage_that_shows_only_at_the_end_of_a_large_array_is_found(tmp_path: Path) -> None:
+    """Every row has its fingerprint; the checksum over all of them is wrong."""
+    source = TINY.replace("np.full(3,", "np.full(200_000,")
+    project = write_project(tmp_path / "p", source=source, steps=2, record={"keep": ["x"]})
+    build_package(project, tmp_path / "built.zip")
+    forgery = take_apart(tmp_path / "built.zip")
+    path = "runs/reference/kept.npz"
+    data = bytearray(forgery.files[path])
+    checksum = bytes(data[14:18])
+    for place in (14, data.rfind(checksum)):
+        data[place] ^= 1
+    forgery.files[path] = bytes(data)
+    report = check_package(forgery.write_zip(tmp_path / "forged.zip"))
+    assert [(fault.code, fault.entry) for fault in report.faults] == [("package.format", path)]
+    assert "checksum differs" in report.faults[0].problem
 
 
 def test_a_damaged_document_does_not_hide_the_others(forgery: Forgery, tmp_path: Path) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.metadata
 import json
 import os
 import platform
 import subprocess
 import sys
-from email.message import Message
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +16,8 @@ import threadpoolctl
 
 from repropack._run import environment
 from repropack._run.environment import observe_environment
-from repropack.models.environment import Distribution, EnvironmentRecord, ThreadPool
+from repropack._run.probe_card import probe_card
+from repropack.models.environment import EnvironmentRecord, ThreadPool
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = (
@@ -40,9 +37,12 @@ def observe_in_subprocess(cwd: Path, **variables: str) -> str:
     return done.stdout
 
 
+CARD = {"exp": "sha256:" + "1" * 64}
+
+
 @pytest.fixture(scope="module")
 def record() -> EnvironmentRecord:
-    return observe_environment()
+    return observe_environment(CARD)
 
 
 # ---------------------------------------------------------------- nothing leaks, nothing moves
@@ -69,16 +69,27 @@ def test_record_holds_nothing_of_its_owner(tmp_path):
     assert record["variables"]["FLEXIBLAS"] == "<not recorded>"
     del record["schema"], record["cpu"]["model"]
     assert os.path.sep not in json.dumps(record)
+    assert "://" not in text
 
 
-def test_record_holds_no_host_name_and_no_kernel(monkeypatch):
-    """What ``uname`` says of this one machine is left out."""
+@pytest.mark.parametrize(
+    ("release", "kernel"),
+    [
+        ("6.1.0-18-ada-canary", "6.1.0"),
+        ("release-canary", None),
+        ("5.15.167.4-micro", "5.15.167.4"),
+    ],
+)
+def test_record_holds_no_host_name_and_no_build_of_a_kernel(monkeypatch, release, kernel):
+    """Of what ``uname`` says of this one machine only the release's number is kept."""
     names = os.uname()
-    told = (names.sysname, "host-canary", "release-canary", "version-canary", names.machine)
+    told = (names.sysname, "host-canary", release, "version-canary", names.machine)
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(told))
     monkeypatch.setattr(platform, "_uname_cache", None)
     assert platform.node() == "host-canary"
-    assert "canary" not in observe_environment().model_dump_json()
+    record = observe_environment({})
+    assert "canary" not in record.model_dump_json()
+    assert record.platform.kernel == kernel
 
 
 def test_record_is_the_same_in_any_process(tmp_path):
@@ -86,9 +97,9 @@ def test_record_is_the_same_in_any_process(tmp_path):
     left, right = tmp_path / "left", tmp_path / "right"
     for folder in (left, right):
         folder.mkdir()
-    first = observe_in_subprocess(left, PYTHONHASHSEED="1", TZ="UTC", HOME="/a", LC_ALL="C")
+    first = observe_in_subprocess(left, PYTHONHASHSEED="1", TZ="UTC", HOME="/a", LC_ALL="C.UTF-8")
     second = observe_in_subprocess(
-        right, PYTHONHASHSEED="2", TZ="Asia/Tokyo", HOME="/b", LC_ALL="C.UTF-8"
+        right, PYTHONHASHSEED="2", TZ="Asia/Tokyo", HOME="/b", LC_ALL="C.utf8", LANG="C"
     )
     assert first == second
 
@@ -107,6 +118,17 @@ def test_record_survives_json(record):
     assert json.loads(record.model_dump_json())["schema"] == "repropack/environment/v1"
 
 
+def test_record_holds_the_card_that_it_is_given(record):
+    """The worker makes the card and hands it over; the end's is not known yet."""
+    assert record.probe_card == CARD
+    assert record.probe_card_at_end is None
+
+
+def test_record_makes_a_card_where_none_is_given():
+    """Without a card the record makes its own."""
+    assert observe_environment().probe_card == probe_card()
+
+
 # ---------------------------------------------------------------- what it says
 
 
@@ -117,6 +139,51 @@ def test_interpreter_is_this_one(record):
     assert record.interpreter.implementation == platform.python_implementation()
     assert record.interpreter.pointer_bits == (64 if sys.maxsize > 2**32 else 32)
     assert record.interpreter.compiler
+    assert record.interpreter.flags.optimize == sys.flags.optimize
+    assert record.interpreter.flags.dev_mode == sys.flags.dev_mode
+    assert record.interpreter.flags.isolated == bool(sys.flags.isolated)
+    assert record.interpreter.flags.utf8_mode == bool(sys.flags.utf8_mode)
+
+
+@pytest.mark.parametrize(
+    ("seed", "told"), [("0", "fixed"), ("4242", "fixed"), ("random", "random"), (None, "random")]
+)
+def test_hash_seed_is_fixed_or_not(monkeypatch, seed, told):
+    """The value is the run's and stated in the plan; whether hashes repeat is the environment's."""
+    if seed is None:
+        monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+    assert environment._interpreter().flags.hash_seed == told
+
+
+def test_compiler_that_is_a_path_is_not_told(monkeypatch):
+    """A local build may have been told its compiler by a path."""
+    monkeypatch.setattr(platform, "python_compiler", lambda: "GCC (/home/canary/gcc)")
+    assert environment._interpreter().compiler == "<not recorded>"
+
+
+def test_float_facts_are_ieee(record):
+    """Rounding and subnormals as they were tried, and the formats' sizes."""
+    floats = record.floats
+    assert floats.rounding == "nearest-even"
+    assert floats.subnormals_float32
+    assert floats.subnormals_float64
+    assert floats.repr_style == sys.float_repr_style
+    double = floats.formats["python"]
+    assert double == floats.formats["float64"]
+    assert (double.bytes, double.significand_bits) == (8, 52)
+    assert (double.min_exponent, double.max_exponent) == (-1022, 1024)
+    assert floats.formats["float32"].significand_bits == 23
+    assert floats.formats["float16"].bytes == 2
+    assert floats.formats["longdouble"].bytes == np.dtype(np.longdouble).itemsize
+
+
+def test_float_facts_of_two_roundings(monkeypatch):
+    """Two formats that are rounded differently are none of the known modes."""
+    answers = {np.float32: "up", np.float64: "nearest-even"}
+    monkeypatch.setattr(environment, "rounding_of", answers.__getitem__)
+    assert environment._floats().rounding == "other"
 
 
 def test_platform_is_this_one(record):
@@ -134,27 +201,37 @@ def test_numpy_is_this_one(record):
     assert list(record.numpy.simd_found) == shown["SIMD Extensions"].get("found", [])
     assert record.numpy.blas_name == shown["Build Dependencies"]["blas"]["name"]
     assert list(record.cpu.features) == sorted(set(record.cpu.features))
+    compiler = shown["Compilers"]["c"]
+    assert record.numpy.c_compiler == f"{compiler['name']} {compiler['version']}"
+
+
+def test_targets_of_ufuncs_are_those_that_numpy_reports(record):
+    """Every floating-point signature of a dispatched ufunc, none of integers; sorted."""
+    introspect = pytest.importorskip("numpy.lib.introspect", reason="NumPy before 2 tells none")
+    shown = introspect.opt_func_info(func_name="^exp$")
+    assert record.numpy.simd_targets["exp"] == {
+        signature: told["current"] for signature, told in shown["exp"].items()
+    }
+    assert "bitwise_and" not in record.numpy.simd_targets
+    assert list(record.numpy.simd_targets) == sorted(record.numpy.simd_targets)
+    for rows in record.numpy.simd_targets.values():
+        assert rows
+        assert {signature[0] for signature in rows} <= set("efdgFDG")
+
+
+def test_targets_are_not_told_by_numpy_1(monkeypatch):
+    """NumPy 1.26 has no such report, and the record says nothing."""
+    monkeypatch.setitem(sys.modules, "numpy.lib.introspect", None)
+    assert environment._simd_targets() == {}
 
 
 def test_numpy_without_details(monkeypatch):
     """A NumPy that was built without a BLAS and without dispatch is described all the same."""
     monkeypatch.setattr(np, "show_config", lambda mode: {})
     built = environment._numpy_build()
+    assert built.c_compiler is None
     assert (built.blas_name, built.blas_version) == (None, None)
     assert (built.simd_baseline, built.simd_found) == ((), ())
-
-
-@pytest.mark.parametrize(
-    ("version", "module"),
-    [("1.26.4", "numpy.core._multiarray_umath"), ("2.3.1", "numpy._core._multiarray_umath")],
-)
-def test_cpu_features_from_either_numpy(monkeypatch, version, module):
-    """The table moved between NumPy 1.26 and 2; only what was found is listed, sorted."""
-
-    table = SimpleNamespace(__cpu_features__={"SSE": True, "AVX2": True, "AVX512F": False})
-    monkeypatch.setattr(np, "__version__", version)
-    monkeypatch.setattr(importlib, "import_module", {module: table}.__getitem__)
-    assert environment._cpu_features() == ("AVX2", "SSE")
 
 
 def test_thread_pools_are_sorted_and_without_paths(monkeypatch):
@@ -183,94 +260,7 @@ def test_thread_pools_are_sorted_and_without_paths(monkeypatch):
         assert environment._thread_pools() == expected
 
 
-def test_distributions_have_normal_names(monkeypatch):
-    """Names in normal form, sorted; of two with one name the first, which is imported."""
-
-    class Installed:
-        def __init__(self, **fields: str) -> None:
-            self.metadata = Message()
-            for name, value in fields.items():
-                self.metadata[name] = value
-
-    installed = [
-        Installed(Name="Zope.Interface", Version="6.0"),
-        Installed(Name="typing_extensions", Version="4.9"),
-        Installed(Name="Typing-Extensions", Version="3.0"),
-        Installed(Name="broken"),
-        Installed(),
-    ]
-    monkeypatch.setattr(importlib.metadata, "distributions", lambda: installed)
-    assert environment._distributions() == (
-        Distribution(name="typing-extensions", version="4.9"),
-        Distribution(name="zope-interface", version="6.0"),
-    )
-
-
-def test_distributions_of_this_environment(record):
-    """What is installed here is listed."""
-    versions = {entry.name: entry.version for entry in record.distributions}
-    assert versions["numpy"] == np.__version__
-    assert list(versions) == sorted(versions)
-
-
-# ---------------------------------------------------------------- processors and C libraries
-
-
-@pytest.mark.parametrize(
-    ("text", "model"),
-    [
-        ("processor\t: 0\nmodel name\t: AMD EPYC\nmodel name\t: other\n", "AMD EPYC"),
-        ("processor\t: 0\ncpu\t\t: POWER9, altivec\n", "POWER9, altivec"),
-        ("CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n", "implementer 0x41 part 0xd0c"),
-        ("processor\t: 0\n", None),
-        ("", None),
-    ],
-    ids=["x86", "power", "arm", "unnamed", "empty"],
-)
-def test_linux_cpu_model(monkeypatch, tmp_path, text, model):
-    """Each family of processors names itself differently."""
-    path = tmp_path / "cpuinfo"
-    path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(environment, "CPU_INFORMATION", path)
-    monkeypatch.setattr(platform, "system", lambda: "Linux")
-    assert environment._cpu_model() == model
-
-
-def test_linux_cpu_model_without_proc(monkeypatch, tmp_path):
-    """Where ``/proc`` is not there, the model is unknown."""
-    monkeypatch.setattr(environment, "CPU_INFORMATION", tmp_path / "absent")
-    monkeypatch.setattr(platform, "system", lambda: "Linux")
-    assert environment._cpu_model() is None
-
-
-def test_darwin_cpu_model_and_library(monkeypatch):
-    """macOS tells the model through ``sysctl``, and its C library comes with the system."""
-    done = subprocess.CompletedProcess([], 0, stdout="Apple M1\n")
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    monkeypatch.setattr(platform, "mac_ver", lambda: ("14.5", ("", "", ""), "arm64"))
-    monkeypatch.setattr(subprocess, "run", lambda *args, **options: done)
-    assert environment._cpu_model() == "Apple M1"
-    assert environment._libc() == "libSystem of macOS 14.5"
-
-
-def test_darwin_cpu_model_without_processes(monkeypatch):
-    """A worker that may start no process leaves the model unknown."""
-
-    def refuse(*args: object, **options: object) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    monkeypatch.setattr(subprocess, "run", refuse)
-    assert environment._cpu_model() is None
-
-
-def test_other_cpu_model(monkeypatch):
-    """Elsewhere the standard library's word is taken, and no word is null."""
-    monkeypatch.setattr(platform, "system", lambda: "FreeBSD")
-    monkeypatch.setattr(platform, "processor", lambda: "amd64")
-    assert environment._cpu_model() == "amd64"
-    monkeypatch.setattr(platform, "processor", lambda: "")
-    assert environment._cpu_model() is None
+# ---------------------------------------------------------------- systems and C libraries
 
 
 def test_libc_from_the_system(monkeypatch):
@@ -287,3 +277,33 @@ def test_libc_from_the_system(monkeypatch):
     assert environment._libc() == "libc 1.2"
     monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
     assert environment._libc() is None
+
+
+def test_libc_of_macos(monkeypatch):
+    """Its C library comes with the system, and so does its name in place of os-release."""
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(platform, "mac_ver", lambda: ("14.5", ("", "", ""), "arm64"))
+    assert environment._libc() == "libSystem of macOS 14.5"
+    assert environment._os_release() == {"ID": "macos", "VERSION_ID": "14.5"}
+
+
+def test_os_release_is_read_as_plain_words(monkeypatch, tmp_path):
+    """Quotes go, and what is not one plain word is left out, addresses among it."""
+    path = tmp_path / "os-release"
+    path.write_text(
+        'ID=debian\nVERSION_ID="12"\nNAME="Debian GNU/Linux"\nHOME_URL="https://x.y/"\n\nBAD\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(environment, "OS_RELEASE", (tmp_path / "absent", path))
+    assert environment._os_release() == {"ID": "debian", "VERSION_ID": "12"}
+    path.write_text("ID=/home/ada\nVERSION_ID=~ada\n", encoding="utf-8")
+    observed = environment._platform()
+    assert (observed.os_id, observed.os_version) == (None, None)
+
+
+def test_no_os_release(monkeypatch, tmp_path):
+    """Where there is none, the distribution is unknown."""
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(environment, "OS_RELEASE", (tmp_path / "absent",))
+    assert environment._os_release() == {}

@@ -11,6 +11,7 @@ from repropack._compare.logs import split
 from repropack._compare.outcomes import compute_results, describe_reference
 from repropack._format.canonical import encode_canonical
 from repropack._format.layout import (
+    CHECKER,
     CONFIG_SCHEMA,
     ENVIRONMENT,
     LICENSE,
@@ -24,6 +25,7 @@ from repropack._format.layout import (
     checkpoint_folder,
     kept_path,
 )
+from repropack._format.released import checker_bytes
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._present.package_readme import package_readme
 from repropack._read.consistency import planned_config, planned_start
@@ -234,6 +236,7 @@ def _write_documents(
 ) -> None:
     metadata = project.metadata()
     documents = {
+        CHECKER: checker_bytes(),
         PLAN: encode_canonical(plan.model_dump(mode="json")),
         ENVIRONMENT: encode_canonical(reference.environment.model_dump(mode="json")),
         RESULTS: encode_canonical(results.model_dump(mode="json")),

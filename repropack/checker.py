@@ -1,14 +1,13 @@
 """Check that a reproducibility package is intact, with nothing but Python 3.9 or later.
 
-    python package.zip           check the package that this file lies in, as __main__.py
-    python package-directory/    the same, unpacked
-    python checker.py PACKAGE    check another one, zip or directory
+    python package.zip              check the package that this file lies in, as __main__.py
+    python unpacked/__main__.py     the same, unpacked (not "python unpacked/", which adds a file)
+    python checker.py PACKAGE       check another one, zip or directory
 
 Exit status: 0 intact, 3 damaged or unsafe, 2 wrong use, 4 no answer (a newer format version).
 
-This file stands alone. It is packed into every package, so that the package can still be checked
-when the project that made it is forgotten. Numbers such as 7.3 are clauses of the package format,
-version 1 (docs/format.md of the project "repropack"), which says what must be so, and why.
+This file stands alone: it lies in every package, for the day when the project that made it is
+forgotten. Numbers such as 7.3 are clauses of the package format (repropack, docs/format.md).
 
 It reads and compares, and runs, imports or unpickles nothing of a package (9.7). Whoever changes a
 package can change the checker in it: for one that a stranger gave you, use a copy from elsewhere.
@@ -268,13 +267,13 @@ class Package:
         need(len(folded) == len(found), MANIFEST, "two paths that differ in case alone", UNSAFE)
         for path in sorted({MANIFEST, *listed} ^ set(found) | REQUIRED - set(listed)):
             problem = "unexpected: not in the manifest" if path in self.files else "missing"
-            self.faults.append((path, problem, INTEGRITY))
+            hint = " (put there by Python: remove it)" * path.startswith("__pycache__/")
+            self.faults.append((path, problem + hint, INTEGRITY))
 
     def check_entry(self, path: str, row: dict[str, Any]) -> None:
         """8.4: mode, size and digest of a file are those that are listed."""
-        mode = self.files[path].external_attr >> 16
-        problem = f"expected executable {row['executable']}, observed the contrary"
-        need(bool(mode & 0o100) is row["executable"] or sys.platform == "win32", path, problem)
+        same = self.files[path].external_attr >> 22 & 1 == int(row["executable"])
+        need(same or sys.platform == "win32", path, "executable, or not, against the manifest")
         with self.open(path) as stream:
             found = digest(blocks=iter(lambda: stream.read(MEBIBYTE), b""))
         observed = f"{found} ({self.files[path].file_size} bytes)"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from repropack._compare.environments import account_of
 from repropack._format.layout import MANIFEST, RUNS
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._read.package import Package, open_package
+from repropack._run.launch import observe_here
+from repropack.errors import CouldNotRunError
+from repropack.models.environment import EnvironmentAccount
 from repropack.models.reports import Inspection, RunSummary
 
 
 def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Inspection:
-    """Read a package's documents and the outline of its runs.
+    """Read a package's documents and the outline of its runs, and run nothing of it.
 
+    The recorded environment is held against this machine's, which a process of our own observes.
     Whether the bytes are what the manifest says is ``check_package``'s to answer.
 
     Args:
@@ -38,7 +43,16 @@ def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Ins
             plan=package.plan,
             runs=tuple(_summary(package, name) for name in package.run_names()),
             results=package.results,
+            environment=package.environment,
+            present=_present(package),
         )
+
+
+def _present(package: Package) -> EnvironmentAccount | None:
+    try:
+        return account_of(package.environment, observe_here())
+    except CouldNotRunError:
+        return None
 
 
 def _size(package: Package) -> int:

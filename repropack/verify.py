@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
-from repropack._compare.environments import compare_environments
+from repropack._compare.environments import account_of
 from repropack._format.layout import REFERENCE_RUN, SOURCE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._read.container import open_container
@@ -126,9 +126,9 @@ class _Verification:
             not_verified=self._not_verified(package)
             if package is not None and self.checked
             else (),
-            environment_differences=compare_environments(package.environment, self.observed)
+            environment=account_of(package.environment, self.observed)
             if package is not None and self.observed is not None
-            else (),
+            else None,
             faults=tuple(self.findings.faults),
             problem=problem,
         )

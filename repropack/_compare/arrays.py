@@ -177,7 +177,8 @@ def _float_parts(array: Array) -> Array:
 
 
 def _parts(array: Array) -> npt.NDArray[np.float64]:
-    return _float_parts(array).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # widening a signalling NaN quiets it
+        return _float_parts(array).astype(np.float64)
 
 
 def _integer_difference(left: Array, right: Array) -> npt.NDArray[np.float64]:

@@ -13,6 +13,9 @@ ENVIRONMENT = "environment.json"
 RESULTS = "results.json"
 README = "README.md"
 LICENSE = "LICENSE"
+CHECKER = "__main__.py"
+NOTEBOOK = "notebook.ipynb"
+FIGURES = "figures"
 SOURCE = "source"
 RUNS = "runs"
 SCHEMAS = "schemas"
@@ -28,8 +31,15 @@ _ROLE_BY_PATH: dict[str, Role] = {
     RESULTS: "results",
     README: "readme",
     LICENSE: "license",
+    CHECKER: "checker",
+    NOTEBOOK: "notebook",
 }
-_ROLE_BY_FOLDER: dict[str, Role] = {SOURCE: "source", "inputs": "input", SCHEMAS: "schema"}
+_ROLE_BY_FOLDER: dict[str, Role] = {
+    SOURCE: "source",
+    "inputs": "input",
+    SCHEMAS: "schema",
+    FIGURES: "figure",
+}
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _CHECKPOINT = re.compile(r"step-[0-9]{9}\.(json|npz)")
 _MEDIA_TYPES = {
@@ -37,6 +47,7 @@ _MEDIA_TYPES = {
     ".jsonl": "application/jsonl",
     ".npz": "application/vnd.numpy.npz",
     ".md": "text/markdown",
+    ".ipynb": "application/x-ipynb+json",
     ".py": "text/x-python",
     ".toml": "application/toml",
     ".txt": "text/plain",

@@ -24,6 +24,7 @@ from repropack._present.layout import (
     wrap,
 )
 from repropack._present.text import identity_lines
+from repropack._present.text_environment import account_lines, differs, record_lines
 from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import Plan
 from repropack.models.reports import Inspection
@@ -49,12 +50,23 @@ def inspect_text(report: Inspection) -> str:
     ]
     if report.plan.comparisons:
         lines += ["", *_comparisons(report)]
+    lines += ["", *record_lines(report.environment), ""]
+    lines += _beside(report)
     lines += ["", *_entries(report), ""]
     lines += wrap(
         "Read, not checked: `repropack check` tells whether these are the bytes that were packed, "
         "`repropack verify` whether they can be reproduced here."
     )
     return ended(lines)
+
+
+def _beside(report: Inspection) -> list[str]:
+    """The recorded environment beside this machine's."""
+    if report.present is None:
+        return wrap("This machine could not be observed.")
+    if differs(report.present):
+        return account_lines(report.present)
+    return wrap("This machine and its environment are the recorded ones in every point.")
 
 
 def _about(package: PackageMetadata) -> list[str]:

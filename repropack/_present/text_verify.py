@@ -22,7 +22,7 @@ from repropack._present.layout import (
     wrap,
 )
 from repropack._present.text import fault_lines, identity_lines
-from repropack.models.environment import EnvironmentDifference
+from repropack._present.text_environment import account_lines, differs
 from repropack.models.reports import (
     ArrayDifference,
     ElementDifference,
@@ -30,7 +30,6 @@ from repropack.models.reports import (
     VerificationReport,
 )
 
-_MAX_ENVIRONMENT_ROWS = 12
 _MAX_PROBLEMS = 10
 _MAX_OTHER_ELEMENTS = 3
 _CLAIMS = {
@@ -63,16 +62,17 @@ def verify_text(report: VerificationReport) -> str:
     """
     lines = wrap(escape_text(report.path), first=f"{report.verdict}  ")
     lines += _summary(report)
-    if report.verdict == "differs" and report.environment_differences:
-        lines += ["", *_environment(report.environment_differences)]
+    account = report.environment if differs(report.environment) else None
+    if report.verdict == "differs" and account is not None:
+        lines += ["", *account_lines(account)]
     lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
     if report.runs:
         lines += ["", *_runs(report.runs)]
     for run in report.runs:
         if not run.equal:
-            lines += ["", *_difference(run, bool(report.environment_differences))]
-    if report.verdict != "differs" and report.environment_differences:
-        lines += ["", *_environment(report.environment_differences)]
+            lines += ["", *_difference(run, account is not None)]
+    if report.verdict != "differs" and account is not None:
+        lines += ["", *account_lines(account)]
     if report.not_verified:
         lines += ["", "not verified:"]
         lines += listing([escape_text(text) for text in report.not_verified])
@@ -107,24 +107,6 @@ def _problem(report: VerificationReport) -> list[str]:
     if problem.hint is not None:
         lines += wrap(f"hint: {escape_text(problem.hint, 600)}")
     return lines
-
-
-def _environment(differences: tuple[EnvironmentDifference, ...]) -> list[str]:
-    rows = [
-        [_cut(row.field), _cut(row.recorded), _cut(row.observed)]
-        for row in differences[:_MAX_ENVIRONMENT_ROWS]
-    ]
-    lines = [
-        *wrap(f"environment: differs from the recorded one in {plural(len(differences), 'point')}"),
-        *table(["field", "recorded", "here"], rows),
-    ]
-    if len(differences) > len(rows):
-        lines.append(f"and {len(differences) - len(rows)} more")
-    return lines
-
-
-def _cut(text: str | None) -> str:
-    return "-" if text is None else escape_text(text, 120)
 
 
 def _runs(runs: tuple[RunVerification, ...]) -> list[str]:

@@ -104,8 +104,10 @@ def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str,
     """
     initial = dict(reference.start.state)
     stored = dict(reference.checkpoint_document(comparison.resume_at or 0).components)
-    return {name: initial.get(name, "") if name in comparison.reset else digest
-            for name, digest in stored.items()}
+    return {
+        name: initial.get(name, "") if name in comparison.reset else digest
+        for name, digest in stored.items()
+    }
 
 
 def check_consistency(

@@ -14,6 +14,7 @@ from repropack._format.canonical import decode_strict
 from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.layout import (
+    CHECKER,
     CONFIG_SCHEMA,
     ENVIRONMENT,
     MANIFEST,
@@ -30,6 +31,7 @@ from repropack._format.layout import (
 )
 from repropack._format.npy import canonical_array
 from repropack._format.paths import check_entry_path, check_path_set
+from repropack._format.released import is_released_checker
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._read.consistency import check_consistency, check_plan
 from repropack._read.package import REQUIRED_PATHS, Package
@@ -141,7 +143,7 @@ def check_contents(package: Package, findings: Findings) -> None:
     Raises:
         UnsupportedVersionError: a checkpoint uses a member reserved for later releases.
     """
-    _check_schemas(package, findings)
+    _check_released(package, findings)
     findings.trying(ENVIRONMENT, lambda: package.environment)
     plan = findings.trying(PLAN, lambda: package.plan)
     results = findings.trying(RESULTS, lambda: package.results)
@@ -162,8 +164,8 @@ def check_contents(package: Package, findings: Findings) -> None:
         findings.trying(RESULTS, lambda: check_consistency(plan, results, runs, findings.add_issue))
 
 
-def _check_schemas(package: Package, findings: Findings) -> None:
-    """The schemas of a package's documents are the released ones, byte for byte."""
+def _check_released(package: Package, findings: Findings) -> None:
+    """Checker and schemas of a package's documents are the released ones, byte for byte."""
     released = {f"{SCHEMAS}/{name}.schema.json": name for name in PACKAGED_SCHEMAS}
     for entry in package.manifest.entries:
         if entry.path in released:
@@ -172,6 +174,10 @@ def _check_schemas(package: Package, findings: Findings) -> None:
                 findings.add_issue(
                     entry.path, f"expected the released schema {expected}, observed {entry.digest}"
                 )
+        elif entry.path == CHECKER and not is_released_checker(entry.digest):
+            findings.add_issue(
+                CHECKER, f"expected a checker that repropack ships, observed {entry.digest}"
+            )
         elif entry.path == CONFIG_SCHEMA:
             findings.trying(CONFIG_SCHEMA, lambda: _read_config_schema(package))
 

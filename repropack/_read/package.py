@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Self, TypeVar
 from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.digests import BLOCK_BYTES, digest_bytes
 from repropack._format.layout import (
+    CHECKER,
     ENVIRONMENT,
     LICENSE,
     MANIFEST,
@@ -39,7 +40,7 @@ from repropack.models.results import Results
 
 EVIDENCE_DOMAIN = b"repropack.evidence.v1\n"
 SOURCE_DOMAIN = b"repropack.source.v1\n"
-REQUIRED_PATHS = (PLAN, ENVIRONMENT, RESULTS, README, LICENSE, log_path(REFERENCE_RUN))
+REQUIRED_PATHS = (PLAN, ENVIRONMENT, RESULTS, README, LICENSE, CHECKER, log_path(REFERENCE_RUN))
 """Entries without which a manifest describes no package."""
 
 _Document = TypeVar("_Document", bound=Document)

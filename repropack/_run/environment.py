@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
+from repropack._format.canonical import encode_canonical
 from repropack._run.distributions import observe_distributions
 from repropack._run.guard import keeps_subnormals, rounding_of
 from repropack._run.probe_card import probe_card
@@ -48,6 +49,13 @@ _FLOAT_KINDS: Mapping[str, type[np.floating[Any]]] = MappingProxyType(
     }
 )
 _FLOAT_CODES = frozenset("efdgFDG")
+
+
+def main() -> int:
+    """Print the record of this process, in which no experiment is; return the exit status."""
+    record = observe_environment()
+    sys.stdout.buffer.write(encode_canonical(record.model_dump(mode="json")))
+    return 0
 
 
 def observe_environment(card: Mapping[str, str] | None = None) -> EnvironmentRecord:

@@ -26,11 +26,13 @@ from repropack.errors import (
     StepError,
     UnsupportedDtypeError,
 )
+from repropack.models.environment import EnvironmentRecord
 from repropack.models.worker import Failed, Finished, Job, Message, Stepped
 
 _MAIN = Path(__file__).with_name("worker_main.py")
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Message)
 _TAIL_BYTES = 2000
+OBSERVE_SECONDS = 60
 GRACE_SECONDS = 10
 """How long a worker that has said its last word may take to end by itself."""
 
@@ -78,6 +80,29 @@ def run_worker(
             yield from _converse(process, job, limits, stderr.fileno())
         finally:
             _end(process)
+
+
+def observe_here() -> EnvironmentRecord:
+    """Observe this machine as a worker sees it, in a process that runs no experiment.
+
+    Returns:
+        The record, of a process with a worker's variables.
+
+    Raises:
+        CouldNotRunError: the process failed, or took longer than a minute.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - our own interpreter and script
+            [sys.executable, "-P", "-B", str(_MAIN), "observe"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=worker_environment(dict(os.environ)),
+            timeout=OBSERVE_SECONDS,
+            check=True,
+        )
+        return EnvironmentRecord.model_validate_json(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise CouldNotRunError(f"this machine could not be observed: {error}") from error
 
 
 def _converse(

@@ -70,7 +70,6 @@ NUMERIC_VARIABLES: frozenset[str] = frozenset(
         "KMP_ALL_THREADS",
         "KMP_BLOCKTIME",
         "KMP_DETERMINISTIC_REDUCTION",
-        "KMP_DUPLICATE_LIB_OK",
         "KMP_DYNAMIC_MODE",
         "KMP_FORCE_REDUCTION",
         "KMP_HW_SUBSET",

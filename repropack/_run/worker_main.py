@@ -24,6 +24,9 @@ def _import_own_package() -> None:
 
 if __name__ == "__main__":
     _import_own_package()
-    from repropack._run.worker import main
+    if sys.argv[1:] == ["observe"]:
+        from repropack._run.environment import main
+    else:
+        from repropack._run.worker import main
 
     sys.exit(main())

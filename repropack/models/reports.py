@@ -8,7 +8,7 @@ from pydantic import Field
 
 from repropack.errors import DivergenceError
 from repropack.models.base import Count, Digest, Document, Model, Number, RunName, StepNumber
-from repropack.models.environment import EnvironmentDifference
+from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
 from repropack.models.manifest import Entry, PackageMetadata
 from repropack.models.plan import Plan
 from repropack.models.results import Divergence, Results, Split
@@ -142,7 +142,7 @@ class VerificationReport(Document):
     runs_requested: tuple[RunName, ...] | None = None
     runs: tuple[RunVerification, ...] = ()
     not_verified: tuple[str, ...] = ()
-    environment_differences: tuple[EnvironmentDifference, ...] = ()
+    environment: EnvironmentAccount | None = None
     faults: tuple[Fault, ...] = ()
     problem: Problem | None = None
 
@@ -168,7 +168,11 @@ class RunSummary(Model):
 
 
 class Inspection(Document):
-    """What ``inspect`` shows of a package, without checking more than it reads."""
+    """What ``inspect`` shows of a package, without checking more than it reads.
+
+    ``present`` is the account of the recorded environment against this machine's; null where this
+    machine's could not be observed.
+    """
 
     schema_name: Literal["repropack/inspection/v1"] = Field(
         default="repropack/inspection/v1", alias="schema"
@@ -182,6 +186,8 @@ class Inspection(Document):
     plan: Plan
     runs: tuple[RunSummary, ...]
     results: Results
+    environment: EnvironmentRecord
+    present: EnvironmentAccount | None = None
 
 
 class UnpackReport(Document):

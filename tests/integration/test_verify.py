@@ -33,8 +33,11 @@ COUNTING = TINY.replace(
 DRIFTING = COUNTING + "\n    def misbehave(self, count):\n        self.x = self.x + count\n"
 SHIFTED = COUNTING + "\n    def misbehave(self, count):\n        self.x = self.x + 1\n"
 RAISING = COUNTING + '\n    def misbehave(self, count):\n        raise ValueError("enough")\n'
-FORGETFUL = TINY.replace('self.x, self.updates = state["x"], state["updates"]', "pass")
-"""Loads nothing: a resume begins where a fresh run does."""
+FORGETFUL = TINY.replace("self.updates = 0\n", "self.updates = self.hidden = 0\n").replace(
+    "self.updates += 1\n", "self.updates += 1\n        self.hidden += 1\n"
+)
+FORGETFUL = FORGETFUL.replace("self.x = self.x *", "self.x = self.hidden + self.x *")
+"""Its state lacks what its next step depends on: a resume parts though it restores everything."""
 
 
 @pytest.fixture(autouse=True)

@@ -57,6 +57,7 @@ class _Drawer:
         required = schema.pop("required", [])
         others = schema.pop("additionalProperties", {})
         names = schema.pop("propertyNames", {"type": "string"})
+        least, most = schema.pop("minProperties", 0), schema.pop("maxProperties", None)
         if members:
             assert others is False
             return st.fixed_dictionaries(
@@ -68,7 +69,12 @@ class _Drawer:
                 },
             )
         values = json_values(max_leaves=4) if others is True else self.values(others)
-        return st.dictionaries(self.values({"type": "string", **names}), values, max_size=3)
+        return st.dictionaries(
+            self.values({"type": "string", **names}),
+            values,
+            min_size=least,
+            max_size=least + 3 if most is None else min(most, least + 3),
+        )
 
     def _array(self, schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         least, most = schema.pop("minItems", 0), schema.pop("maxItems", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from repropack.models.environment import EnvironmentDifference
+from repropack.models.environment import EnvironmentAccount, EnvironmentDifference
 from repropack.models.manifest import Author, Entry, PackageMetadata
 from repropack.models.plan import (
     ComparisonPlan,
@@ -39,6 +39,7 @@ from repropack.models.results import (
     Split,
     StepCount,
 )
+from tests.support.environments import RECORD
 
 PACKAGE_DIGEST = "sha256:" + "ab" * 32
 EVIDENCE_DIGEST = "sha256:" + "cd" * 32
@@ -341,6 +342,17 @@ def other_kernel() -> EnvironmentDifference:
     )
 
 
+def account(
+    differences: tuple[EnvironmentDifference, ...] | None = None,
+) -> EnvironmentAccount:
+    """What two environments tell: by default, of one other kernel."""
+    return EnvironmentAccount(
+        differences=(other_kernel(),) if differences is None else differences,
+        changed_families=("matmul-f32",),
+        sentence="float32 matrix products changed: consistent with another BLAS kernel.",
+    )
+
+
 def inspection(**changes: Any) -> Inspection:
     """What inspecting the lab shows."""
     fields: dict[str, Any] = {
@@ -380,6 +392,8 @@ def inspection(**changes: Any) -> Inspection:
             ),
         ),
         "results": results(),
+        "environment": RECORD,
+        "present": account(),
     }
     return Inspection(**(fields | changes))
 

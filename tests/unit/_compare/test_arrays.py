@@ -124,6 +124,16 @@ def test_a_nan_has_no_distance_unless_its_bits_are_equal() -> None:
     assert largest_ulp(ulp_distance(left, right)) is None
 
 
+def test_a_signalling_nan_is_compared_in_silence() -> None:
+    """Widening one raises a floating-point flag, which is nobody's warning here."""
+    signalling = np.array([bits32(0x7F800001)])
+    assert ulps(signalling, signalling) == [0]
+    assert ulps(signalling, of("float32", [1])) == [NAN]
+    assert absolute_difference(signalling, signalling).tolist() == [0]
+    found = describe_difference("value", 1, signalling, of("float32", [1]))
+    assert found.first[0].expected_bits == "0x7f800001"
+
+
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_a_complex_number_is_as_far_as_its_farther_part(dtype: type[Any]) -> None:
     """One distance a number, whichever part is the farther one."""

@@ -167,17 +167,21 @@ def test_lines_that_nobody_could_read_are_not_written() -> None:
 
 def test_a_line_of_exactly_the_limit_is_written_and_read() -> None:
     """The limit is inclusive on both sides."""
-    room = (1 << 20) - len(chain_step(CHAIN_START, step(1, finish=""))[0])
-    names = [["m" + str(number), A] for number in range(9000)]
-    spare = room - len(canonical(names))
-    assert spare > 400
-    members = step(1, finish="", stages=[*step(1)["stages"], *names])
-    members["finish"] = ""
-    line = chain_step(CHAIN_START, members)[0]
-    limits = Limits(max_log_line_bytes=len(line))
+
+    def line_of(size: int) -> bytes:
+        rows = [[f"s{number:06d}", None] for number in range((size - 2000) // 17)]
+        bare = len(chained(fresh_chain(), step(1, declares=[*rows, ["x", ["y"]]]))[0])
+        inputs = ["y" * (1 + (size - bare))]
+        return chain_step(CHAIN_START, step(1, declares=[*rows, ["x", inputs]]))[0]
+
+    assert len(line_of(1 << 20)) == 1 << 20
+    with pytest.raises(StateError, match="expected at most 1048576 bytes, observed 1048577"):
+        line_of((1 << 20) + 1)
+    line = chain_step(CHAIN_START, step(1))[0]
     head = canonical(header()) + b"\n" + canonical(start()) + b"\n"
-    assert read(head + line, limits)[2][0].step == 1
-    assert "max_log_line_bytes" in refusal(head + line, Limits(max_log_line_bytes=len(line) - 1))
+    longest = max(len(line), len(canonical(header())) + 1)
+    assert read(head + line, Limits(max_log_line_bytes=longest))[2][0].step == 1
+    assert "max_log_line_bytes" in refusal(head + line, Limits(max_log_line_bytes=longest - 1))
 
 
 # ---------------------------------------------------------------- cut, swapped, edited

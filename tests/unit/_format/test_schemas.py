@@ -314,7 +314,7 @@ def test_a_date_is_a_calendar_date(date: str) -> None:
         "license": "l",
         "authors": [{"name": "n"}],
     }
-    document = {
+    document: dict[str, Any] = {
         "schema": "repropack/manifest/v1",
         "format": "replay-package",
         "format_version": 1,
@@ -325,6 +325,7 @@ def test_a_date_is_a_calendar_date(date: str) -> None:
         "2026-11-29"
     )
     document["package"] = {**package, "date": date}
+    assert not schemas._validator("manifest").is_valid(document)
     assert issues(document, Manifest)[0][0] == "/package/date"
 
 

@@ -1,0 +1,101 @@
+"""What a comparison reads of a run, and the kept rows of two runs brought to the same step.
+
+``outcomes`` and ``series`` share this, so that a figure cannot measure other rows than a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from repropack._compare.arrays import absolute_difference, largest
+from repropack._compare.logs import StepPair
+from repropack._format.state import decode_value
+from repropack.models.log import HeaderLine, StartLine, StepLine
+
+Array = npt.NDArray[Any]
+
+
+class RunEvidence(Protocol):
+    """What is needed of a run: its log and its kept arrays, streamed."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def header(self) -> HeaderLine: ...
+    @property
+    def start(self) -> StartLine: ...
+    def steps(self) -> Iterator[StepLine]: ...
+    def kept_rows(self, stage: str) -> Iterator[Array] | None: ...
+
+
+class KeptRows:
+    """The rows of one kept stage in both runs. Ask for every compared pair once, in order."""
+
+    def __init__(self, stage: str, reference: RunEvidence, run: RunEvidence) -> None:
+        """Begin at the run's first step.
+
+        Args:
+            stage: The kept stage.
+            reference: The reference; its rows before the run's first step are passed over.
+            run: The run; one that is identical to the reference may have stored no rows.
+        """
+        self.stage = stage
+        self._rows: tuple[_Rows, _Rows] | None = None
+        rows = (reference.kept_rows(stage), run.kept_rows(stage))
+        if rows[0] is not None and rows[1] is not None:
+            skipped = run.header.first_step - reference.header.first_step
+            self._rows = (_Rows(rows[0], reference, skipped), _Rows(rows[1], run, 0))
+
+    def differing(self, pair: StepPair) -> tuple[Array, Array] | None:
+        """Both rows of a step where they differ and can be measured against each other.
+
+        Args:
+            pair: The next compared step.
+
+        Returns:
+            Reference's and run's row, of one type and shape; ``None`` where the stage was not
+            recorded, its fingerprints are equal, or the rows are of another type or shape.
+        """
+        if self._rows is None:
+            return None
+        left, right = self._rows[0].at(pair.left), self._rows[1].at(pair.right)
+        if left is None or right is None or self.stage not in pair.differing_stages:
+            return None
+        if left.dtype != right.dtype or left.shape != right.shape:
+            return None
+        return left, right
+
+
+def largest_absolute(left: Array, right: Array) -> float | None:
+    """Largest absolute difference of two rows, in float64.
+
+    Args:
+        left: Any storable type and shape.
+        right: The same type and shape.
+
+    Returns:
+        Above zero, perhaps infinite; ``None`` where no element differs in value (zeros of two
+        signs) or none is comparable (NaN).
+    """
+    encoded = largest(absolute_difference(left, right))
+    return None if encoded is None else float(decode_value("largest", encoded))
+
+
+class _Rows:
+    """Rows of a kept stage from the first compared step on."""
+
+    def __init__(self, rows: Iterator[Array], run: RunEvidence, skip_steps: int) -> None:
+        self._rows = rows
+        steps = run.steps()
+        for _ in range(skip_steps):
+            line = next(steps, None)
+            if line is None:
+                break
+            self.at(line)
+
+    def at(self, line: StepLine) -> Array | None:
+        """The row of one step, which is the next; ``None`` where its stages were not recorded."""
+        return None if line.stages is None else next(self._rows, None)

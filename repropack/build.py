@@ -28,6 +28,7 @@ from repropack._format.layout import (
 from repropack._format.released import checker_bytes
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._present.package_readme import package_readme
+from repropack._present.rendered import render_figures
 from repropack._read.consistency import planned_config, planned_start
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
@@ -148,6 +149,9 @@ def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) ->
         runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
         results = compute_results(plan, RunReader(container, REFERENCE_RUN), runs)
         _check_identical(results, container)
+        reference_run = RunReader(container, REFERENCE_RUN)
+        last_step = results.reference.last_step
+        write_documents(tree, render_figures(plan, reference_run, runs, last_step=last_step))
     _drop_repeated(tree, results)
     _write_documents(project, tree, plan, reference, results)
     return results

@@ -14,8 +14,11 @@ from itertools import count
 from pathlib import Path
 
 from repropack._compare.environments import account_of
+from repropack._compare.logs import split
+from repropack._format.digests import digest_bytes
 from repropack._format.layout import REFERENCE_RUN, SOURCE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._present.rendered import painter_version, render_figures
 from repropack._read.container import open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
@@ -37,6 +40,7 @@ from repropack.models.environment import EnvironmentRecord
 from repropack.models.plan import ComparisonPlan
 from repropack.models.reports import (
     Problem,
+    RenderedVerification,
     RunClaim,
     RunVerification,
     Verdict,
@@ -110,6 +114,7 @@ class _Verification:
     checked: bool = False
     shipped: bool = False
     observed: EnvironmentRecord | None = None
+    figures: RenderedVerification | None = None
 
     def report(self, verdict: Verdict, problem: Problem | None = None) -> VerificationReport:
         """The report with everything known so far."""
@@ -123,6 +128,7 @@ class _Verification:
             confinement="shipped-source" if self.shipped else "none",
             runs_requested=self.requested,
             runs=tuple(self.runs),
+            figures=self.figures,
             not_verified=self._not_verified(package)
             if package is not None and self.checked
             else (),
@@ -153,7 +159,10 @@ class _Verification:
             self._execute(package, scratch)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-        return self.report("identical" if all(run.equal for run in self.runs) else "differs")
+        same = all(run.equal for run in self.runs)
+        if self.figures is not None and self.figures.paths.differing:
+            same = False
+        return self.report("identical" if same else "differs")
 
     def _check_requested(self, package: Package) -> None:
         names = package.run_names()
@@ -192,6 +201,30 @@ class _Verification:
                 reference,
                 "exact-resume",
             )
+        self.figures = self._redraw(package, launcher.tree)
+
+    def _redraw(self, package: Package, tree: Path) -> RenderedVerification:
+        """Draw the figures again from the runs executed here and compare their bytes."""
+        stored = {row.path: row.digest for row in package.manifest.entries if row.role == "figure"}
+        recorded = {row.name: row.version for row in package.environment.distributions}
+        painters = (recorded.get("matplotlib"), painter_version())
+        if painters[0] != painters[1]:
+            return RenderedVerification(
+                reason=f"drawn with matplotlib {painters[0]}, here is {painters[1]}"
+            )
+        if self.requested is not None or not all(run.equal for run in self.runs):
+            return RenderedVerification(reason="not every run is there and equal")
+        with open_container(tree) as container:
+            runs = {row.name: RunReader(container, row.name) for row in package.plan.comparisons}
+            drawn = render_figures(
+                package.plan,
+                RunReader(container, REFERENCE_RUN),
+                runs,
+                last_step=package.results.reference.last_step,
+            )
+        return RenderedVerification(
+            paths=split(stored, {path: digest_bytes(data) for path, data in drawn.items()})
+        )
 
     def _replay_comparison(
         self, package: Package, launcher: Launcher, comparison: ComparisonPlan, reference: RunReader
@@ -240,6 +273,8 @@ class _Verification:
         components = ", ".join(name for name, _ in package.run().start.state) or "none"
         resumed = sorted({run.first_step - 1 for run in self.runs if run.claim == "exact-resume"})
         places = f"after steps other than {', '.join(map(str, resumed))}" if resumed else "at all"
+        if self.figures is not None and self.figures.reason is not None:
+            statements.append(f"figures: {self.figures.reason}")
         return (
             *statements,
             f"resuming {places}",

@@ -114,7 +114,8 @@ def json_values(max_leaves: int = 20) -> st.SearchStrategy[Any]:
 
 def state_names() -> st.SearchStrategy[str]:
     """Names of state values, of few components so that several share one."""
-    return st.from_regex(r"[ab](\.[A-Za-z0-9_+-]{1,3}){0,2}", fullmatch=True)
+    names = st.from_regex(r"[ab](\.[A-Za-z0-9_+-]{1,3}){0,2}", fullmatch=True)
+    return names.filter(lambda name: not name.endswith(".npy"))
 
 
 def state_values(max_leaves: int = 10) -> st.SearchStrategy[Any]:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from repropack._format.npy import array_type, canonical_array
 from repropack._format.state import encode_value
-from repropack.models.base import MAX_SAFE_INTEGER
 from repropack.models.reports import ArrayDifference, ElementDifference
 
 Array = npt.NDArray[Any]
@@ -111,7 +110,7 @@ def describe_difference(name: str, step: int, expected: Array, observed: Array) 
         elements=left.size,
         elements_differing=len(differs),
         largest_absolute=largest(absolute),
-        largest_ulp=_countable(largest_ulp(ulps)),
+        largest_ulp=_whole(largest_ulp(ulps)),
         first=tuple(_element(left, right, int(flat), ulps) for flat in differs[:FIRST_ELEMENTS]),
     )
 
@@ -142,13 +141,13 @@ def _element(
         expected_bits=_hexadecimal(left, flat),
         observed=_decimal(right, flat),
         observed_bits=_hexadecimal(right, flat),
-        ulp=_countable(None if ulps is None else int(ulps[flat])),
+        ulp=None if ulps is None or ulps[flat] == _INCOMPARABLE else _whole(int(ulps[flat])),
     )
 
 
-def _countable(distance: int | None) -> int | None:
-    """A distance as a report holds it: one beyond plain JSON integers is none to count."""
-    return distance if distance is not None and distance <= MAX_SAFE_INTEGER else None
+def _whole(distance: int | None) -> Any:
+    """A distance as an encoded number."""
+    return encode_value("ulp", distance)
 
 
 def _decimal(array: Array, flat: int) -> Any:

@@ -6,16 +6,15 @@ same function, so a results document that says anything else than its logs is fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-import numpy.typing as npt
-
-from repropack._compare.arrays import absolute_difference, largest, largest_ulp, ulp_distance
+from repropack._compare.arrays import largest_ulp, ulp_distance
 from repropack._compare.logs import LogComparison, LogView, StepPair, split, view_from
-from repropack._format.state import decode_value, encode_value
-from repropack.models.log import HeaderLine, StartLine, StepLine
+from repropack._compare.rows import KeptRows, RunEvidence, largest_absolute
+from repropack._format.state import encode_value
+from repropack.models.log import StepLine
 from repropack.models.plan import ComparisonPlan, ExpectedDivergence, Plan, RecordPlan
 from repropack.models.results import (
     ComparisonOutcome,
@@ -27,19 +26,6 @@ from repropack.models.results import (
     ReferenceOutcome,
     Results,
 )
-
-
-class RunEvidence(Protocol):
-    """What is needed of a run: its log and its kept arrays, streamed."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def header(self) -> HeaderLine: ...
-    @property
-    def start(self) -> StartLine: ...
-    def steps(self) -> Iterator[StepLine]: ...
-    def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None: ...
 
 
 def compute_results(plan: Plan, reference: RunEvidence, runs: Mapping[str, RunEvidence]) -> Results:
@@ -103,7 +89,7 @@ def compare_runs(
     right = LogView(dict(run.header.stages), dict(run.start.state), run.steps())
     start = split(left.before or {}, right.before or {})
     walk = LogComparison(left, right, first_step)
-    kept = [_KeptMeasure(stage, reference, run) for stage in record.keep]
+    kept = [_KeptMeasure(KeptRows(stage, reference, run)) for stage in record.keep]
     printed = {name: [0, 0] for name in record.printed}
     last: StepPair | None = None
     for pair in walk.pairs():
@@ -112,14 +98,15 @@ def compare_runs(
         for name, counts in printed.items():
             _count_printed(pair, name, counts)
         last = pair
-    identical = walk.divergence is None and not start.differing
+    constants = split(dict(reference.header.constants), dict(run.header.constants))
+    identical = walk.divergence is None and not start.differing and not constants.differing
     return ComparisonOutcome(
         run=run.name,
         first_step=first_step,
         last_step=walk.last_step,
         identical=identical,
         config_equal=reference.header.config == run.header.config,
-        constants=split(dict(reference.header.constants), dict(run.header.constants)),
+        constants=constants,
         start=start,
         divergence=walk.divergence,
         stages=walk.stage_counts(),
@@ -140,34 +127,19 @@ def compare_runs(
 class _KeptMeasure:
     """Largest differences of one kept stage, read only where its fingerprints differ."""
 
-    stage: str
-    reference: RunEvidence
-    run: RunEvidence
-    _rows: tuple[_Rows, _Rows] | None = None
+    rows: KeptRows
     _absolute: tuple[float, int] = (0.0, 0)
     _ulp: tuple[int, int] = (0, 0)
 
-    def __post_init__(self) -> None:
-        rows = (self.reference.kept_rows(self.stage), self.run.kept_rows(self.stage))
-        if rows[0] is not None and rows[1] is not None:
-            skipped = self.run.header.first_step - self.reference.header.first_step
-            self._rows = (_Rows(rows[0], self.reference, skipped), _Rows(rows[1], self.run, 0))
-
     def add(self, pair: StepPair) -> None:
         """Measure one step; steps whose stages were not recorded have no row."""
-        if self._rows is None:
+        rows = self.rows.differing(pair)
+        if rows is None:
             return
-        left, right = self._rows[0].at(pair.left), self._rows[1].at(pair.right)
-        if left is None or right is None or self.stage not in pair.differing_stages:
-            return
-        if left.dtype != right.dtype or left.shape != right.shape:
-            return
-        absolute = largest(absolute_difference(left, right))
-        if absolute is not None:
-            value = float(decode_value("largest", absolute))
-            if value > self._absolute[0]:
-                self._absolute = (value, pair.left.step)
-        distance = largest_ulp(ulp_distance(left, right)) or 0
+        absolute = largest_absolute(*rows)
+        if absolute is not None and absolute > self._absolute[0]:
+            self._absolute = (absolute, pair.left.step)
+        distance = largest_ulp(ulp_distance(*rows)) or 0
         if distance > self._ulp[0]:
             self._ulp = (distance, pair.left.step)
 
@@ -175,7 +147,7 @@ class _KeptMeasure:
         """The largest differences seen."""
         absolute = encode_value("absolute", self._absolute[0])
         return KeptDifference(
-            stage=self.stage,
+            stage=self.rows.stage,
             largest_absolute=Largest(value=absolute, first_step=self._absolute[1])
             if self._absolute[1]
             else None,
@@ -183,23 +155,6 @@ class _KeptMeasure:
             if self._ulp[1]
             else None,
         )
-
-
-class _Rows:
-    """Rows of a kept stage from the first compared step on."""
-
-    def __init__(self, rows: Iterator[npt.NDArray[Any]], run: RunEvidence, skip_steps: int) -> None:
-        self._rows = rows
-        steps = run.steps()
-        for _ in range(skip_steps):
-            line = next(steps, None)
-            if line is None:
-                break
-            self.at(line)
-
-    def at(self, line: StepLine) -> npt.NDArray[Any] | None:
-        """The row of one step, which is the next; ``None`` where its stages were not recorded."""
-        return None if line.stages is None else next(self._rows, None)
 
 
 def _count_printed(pair: StepPair, name: str, counts: list[int]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 from repropack.models.manifest import Role
 
@@ -181,4 +180,6 @@ def media_type_of(path: str) -> str:
     """
     if path == LICENSE:
         return "text/plain"
-    return _MEDIA_TYPES.get(PurePosixPath(path).suffix, "application/octet-stream")
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    return _MEDIA_TYPES.get(name[dot:] if dot > 0 else "", "application/octet-stream")

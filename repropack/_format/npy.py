@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from repropack.errors import PackageFormatError, UnsupportedDtypeError
+from repropack.errors import PackageFormatError, StateError, UnsupportedDtypeError
 from repropack.models.base import STAGE_PATTERN
 
 STORABLE_TYPES = frozenset(
@@ -54,6 +54,7 @@ def canonical_array(name: str, array: object) -> NDArray[Any]:
 
     Raises:
         UnsupportedDtypeError: ``array`` is no NumPy array, is masked, or is of another type.
+        StateError: a bool's byte is neither 0 nor 1, so that equal values would have other bytes.
 
     Example:
         >>> import numpy as np
@@ -66,6 +67,8 @@ def canonical_array(name: str, array: object) -> NDArray[Any]:
         raise UnsupportedDtypeError(name, type(array).__qualname__)
     plain: NDArray[Any] = np.asarray(array)
     stored = np.dtype(array_type(plain, name=name))
+    if stored.kind == "b" and plain.size and plain.view(np.uint8).max() > 1:
+        raise StateError(name, "holds a bool that is neither 0 nor 1 in its byte")
     return plain.astype(stored, order="C", copy=False)
 
 

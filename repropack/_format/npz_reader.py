@@ -204,3 +204,8 @@ class NpzReader:
                 f"{self._where}: entry {stored.member!r}: expected {array.nbytes} bytes, "
                 f"observed {count} before the end of the file"
             )
+        if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
+            raise PackageFormatError(
+                f"{self._where}: entry {stored.member!r}: expected bool bytes 0 and 1, observed "
+                f"{array.view(np.uint8).max()}"
+            )

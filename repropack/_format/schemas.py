@@ -23,7 +23,7 @@ from pydantic_core import core_schema
 
 from repropack._format.canonical import decode_strict
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack.errors import SchemaError, UsageError
+from repropack.errors import SchemaError, UnsupportedVersionError, UsageError
 from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.environment import EnvironmentRecord
@@ -123,9 +123,12 @@ def read_document(
         PackageFormatError: not strict JSON.
         LimitExceededError: larger or deeper than allowed.
         SchemaError: the document breaks its schema; holds every issue, up to 1,000 of them.
+        UnsupportedVersionError: the document names a later version of its schema.
     """
     value = decode_strict(data, where=where, limits=limits)
-    name = str(model.model_fields["schema_name"].default).split("/")[1]
+    own = str(model.model_fields["schema_name"].default)
+    name = own.split("/")[1]
+    _refuse_later_version(value, own, where)
     issues = _issues(_validator(name).iter_errors(value))
     if issues:
         raise SchemaError(where, issues)
@@ -135,6 +138,14 @@ def read_document(
         found = error.errors(include_url=False)
         issues = tuple((_pointer(issue["loc"]), _shortened(issue["msg"])) for issue in found)
         raise SchemaError(where, issues) from error
+
+
+def _refuse_later_version(value: object, own: str, where: str) -> None:
+    found = value.get("schema") if isinstance(value, dict) else None
+    stem, _, version = own.rpartition("/v")
+    later = re.fullmatch(rf"{stem}/v([0-9]{{1,4}})", found) if isinstance(found, str) else None
+    if later is not None and int(later[1]) > int(version):
+        raise UnsupportedVersionError(f"document {where!r}", str(found), own)
 
 
 def _issues(errors: Iterable[jsonschema.ValidationError]) -> tuple[tuple[str, str], ...]:

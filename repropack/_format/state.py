@@ -86,7 +86,7 @@ def check_name(name: object, what: str) -> str:
         raise StateError(
             str(name)[:_MAX_NAME_CHARACTERS],
             f"is no {what} name: expected 1 to {_MAX_NAME_CHARACTERS} of A-Z a-z 0-9 _ . + - "
-            f"(not starting with . + -), observed {str(name)[:80]!r}",
+            f"(not starting with . + - or ending in .npy), observed {str(name)[:80]!r}",
         )
     return cast("str", name)
 
@@ -245,4 +245,5 @@ def _is_name(name: object) -> bool:
         isinstance(name, str)
         and _NAME.fullmatch(name) is not None
         and len(name) <= _MAX_NAME_CHARACTERS
+        and not name.endswith(".npy")  # numpy.load would give its array under a shorter name
     )

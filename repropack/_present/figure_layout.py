@@ -6,13 +6,12 @@ Pure, and free of matplotlib, so that a test can state literally what a figure s
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from repropack._compare.series import STATE_SUBJECT, MetricSeries, RunSeries
-from repropack._present.escape import escape_text
+from repropack._compare.series import MetricSeries, RunSeries
+from repropack._present.figure_words import heading_of, label_of, shown, subject_words
 
 MAX_COLUMNS = 500
 """Most columns of a strip; where a run has more steps, several share one."""
@@ -69,9 +68,12 @@ class Strip:
 
 @dataclass(frozen=True)
 class Curve:
-    """Differences above zero as connected runs of points; a gap is a step that has none."""
+    """Differences above zero as connected runs of points; a gap is a step that has none.
 
-    number: int
+    ``look`` numbers the comparisons that differ, from 0: the same in both figures.
+    """
+
+    look: int
     label: str
     segments: tuple[tuple[Point, ...], ...]
 
@@ -140,9 +142,9 @@ def agreement_layout(series: Sequence[RunSeries], last_step: int) -> AgreementLa
     """
     if last_step < 1 or not any(run.steps for run in series):
         return None
-    columns = columns_for(last_step)
+    columns, looks = columns_for(last_step), looks_of(series)
     curves = [
-        Curve(number, label_of(number, run.run), segments)
+        Curve(looks[number], label_of(number, run.run), segments)
         for number, run in enumerate(series, 1)
         if (segments := curve_segments(columns, run.steps, run.largest_absolute))
     ]
@@ -176,7 +178,7 @@ def printed_layout(series: Sequence[RunSeries], last_step: int) -> PrintedLayout
     """
     if last_step < 1:
         return None
-    columns = columns_for(last_step)
+    columns, looks = columns_for(last_step), looks_of(series)
     chosen = [
         (number, run, metric)
         for number, run in enumerate(series, 1)
@@ -190,11 +192,27 @@ def printed_layout(series: Sequence[RunSeries], last_step: int) -> PrintedLayout
         columns=columns,
         metrics=names,
         panels=tuple(
-            _panel(columns, number, run, metric, several=len(names) > 1)
+            _panel(
+                columns,
+                heading_of(number, run, metric.metric if len(names) > 1 else None),
+                looks[number],
+                run,
+                metric,
+            )
             for number, run, metric in chosen[:MAX_PANELS]
         ),
         panels_left_out=max(0, len(chosen) - MAX_PANELS),
     )
+
+
+def looks_of(series: Sequence[RunSeries]) -> dict[int, int]:
+    """Number the comparisons that differ in anything, from 0, by their number in the plan."""
+    differing = [
+        number
+        for number, run in enumerate(series, 1)
+        if not all(run.equal) or not all(all(metric.equal) for metric in run.metrics)
+    ]
+    return {number: look for look, number in enumerate(differing)}
 
 
 def strip_of(
@@ -277,14 +295,15 @@ def decade_ticks(curves: Iterable[Curve], at_most: int = 6) -> tuple[int, ...]:
     return tuple(range(low, high + 1, stride))
 
 
-def step_ticks(last_step: int, at_most: int = 5) -> tuple[int, ...]:
+def step_ticks(last_step: int) -> tuple[int, ...]:
     """Steps to label: the first and the last, and round numbers between that leave them room."""
     if last_step == 1:
         return (1,)
+    at_most = max(2, min(5, 36 // len(f"{last_step:,}")))
     size = 10 ** (len(str(last_step)) - 1)
     strides = (size // 10, size // 5, size // 2, size, size * 2, size * 5)
     stride = next(k for k in strides if k > 0 and last_step / k <= at_most)
-    room = stride / 2
+    room = last_step / at_most * 0.9
     inner = range(stride, last_step, stride)
     return (1, *(k for k in inner if k - 1 >= room and last_step - k >= room), last_step)
 
@@ -314,55 +333,6 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> tupl
     return tuple(placed[k] for k in range(len(wanted)))
 
 
-def heading_of(number: int, run: RunSeries, metric: str | None = None) -> tuple[str, ...]:
-    """A comparison's number and whole name, and where it resumed, in lines that fit."""
-    text = f"{number}  {shown(run.run, 100)}"
-    if metric is not None:
-        text += f": {shown(metric, 40)}"
-    if run.resume_at is not None:
-        text += f", resumed after step {run.resume_at:,}"
-    return wrapped(text, 60)
-
-
-def label_of(number: int, name: str) -> str:
-    """A comparison's number and as much of its name as fits beside a plot."""
-    return f"{number} {shown(name, 18)}"
-
-
-def shown(text: str, at_most: int) -> str:
-    """An author's text as printable ASCII, its middle left out where it is too long.
-
-    Args:
-        text: Any text.
-        at_most: Room for it, in average letters.
-
-    Returns:
-        What fits. Letters beyond ASCII are escapes: the one font that is surely there lacks most.
-    """
-    plain = escape_text(text, 400).encode("ascii", "backslashreplace").decode("ascii")
-    units = [_units(character) for character in plain]
-    if sum(units) <= at_most:
-        return plain
-    half = (at_most - 3) / 2
-    head = _count_within(units, half)
-    tail = _count_within(units[::-1], half)
-    return f"{plain[:head]}...{plain[len(plain) - tail :]}"
-
-
-def wrapped(text: str, units: int) -> tuple[str, ...]:
-    """Lines of at most about ``units`` average letters, broken at spaces and hyphens."""
-    wide = max(1.0, _width(text) / max(1, len(text)))
-    return tuple(textwrap.wrap(text, max(10, int(units / wide)))) or ("",)
-
-
-def subject_words(series: Sequence[RunSeries]) -> str:
-    """What is compared: ``"weights"``, or the complete state."""
-    names = list(dict.fromkeys(run.subject for run in series))
-    if names == [STATE_SUBJECT]:
-        return "the complete state"
-    return " or ".join(f'"{shown(name, 40)}"' for name in names[:3])
-
-
 def counted(strip: Strip) -> tuple[str, ...]:
     """At how many steps a strip is equal, in one line or two."""
     if not strip.compared:
@@ -372,7 +342,7 @@ def counted(strip: Strip) -> tuple[str, ...]:
 
 
 def _panel(
-    columns: Columns, number: int, run: RunSeries, metric: MetricSeries, *, several: bool
+    columns: Columns, heading: tuple[str, ...], look: int, run: RunSeries, metric: MetricSeries
 ) -> PrintedPanel:
     texts = list(zip(metric.reference_printed, metric.run_printed, strict=True))
     both = [None not in pair for pair in texts]
@@ -381,7 +351,7 @@ def _panel(
         for same, left, right in zip(metric.equal, metric.reference, metric.run, strict=True)
     ]
     return PrintedPanel(
-        heading=heading_of(number, run, metric.metric if several else None),
+        heading=heading,
         resume_at=run.resume_at,
         printed=strip_of(
             columns,
@@ -391,11 +361,7 @@ def _panel(
         ),
         exact=strip_of(columns, run.first_step, metric.steps, metric.equal),
         example=_example(metric),
-        curve=Curve(
-            number,
-            label_of(number, run.run),
-            curve_segments(columns, metric.steps, differences),
-        ),
+        curve=Curve(look, "", curve_segments(columns, metric.steps, differences)),
     )
 
 
@@ -425,21 +391,3 @@ def _merged(columns: Columns, kinds: Sequence[Kind]) -> Iterator[Span]:
             first, last = columns.steps(begin)[0], columns.steps(column - 1)[1]
             yield Span(first, last, kinds[begin])
             begin = column
-
-
-def _units(character: str) -> float:
-    """The width of a character in average ones."""
-    return 1.6 if character in "mwMW@%" else 1.2 if character.isupper() else 1.0
-
-
-def _width(text: str) -> float:
-    return sum(map(_units, text))
-
-
-def _count_within(units: Sequence[float], limit: float) -> int:
-    total = 0.0
-    for count, unit in enumerate(units):
-        total += unit
-        if total > limit:
-            return count
-    return len(units)

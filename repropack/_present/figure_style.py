@@ -1,4 +1,4 @@
-"""Colours, fonts and bytes of the figures; with ``figures`` the only importer of matplotlib.
+"""The sheet that figures are drawn on: colours, fonts, shapes, bytes. Only this imports matplotlib.
 
 Nothing of the reader's machine reaches a figure: matplotlib's own defaults are in force whatever
 a ``matplotlibrc`` says, the font is the file that matplotlib brings, and no clock, version or
@@ -9,16 +9,20 @@ cannot be searched; the numbers are in ``results.json``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as DrawnPath
+
+from repropack._present.figure_words import wrapped
 
 WIDTH_INCHES = 5.0
 """Width of every figure. At 360 pixels, 9 points of it are 9 pixels: see ``TEXT_POINTS``."""
@@ -26,6 +30,10 @@ TEXT_POINTS = 9.0
 """Smallest text; what a reader on a telephone can still make out."""
 TITLE_POINTS = 11.0
 PNG_DOTS_PER_INCH = 200
+EDGE = 0.10
+"""Inches of paper around everything."""
+LINE_INCHES = 0.165
+"""Height of a line of the smallest text."""
 
 INK = "#1a1a1a"
 FAINT = "#666666"
@@ -41,7 +49,7 @@ LINE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00"
 LINE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINE_DASHES = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 
-_FIXED = {
+_FIXED: dict[Any, Any] = {
     "hatch.linewidth": 0.7,
     "path.simplify": False,
     "svg.fonttype": "path",
@@ -50,6 +58,11 @@ _FIXED = {
     "text.parse_math": False,
     "text.usetex": False,
 }
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, in inches from the top left."""
+_Draw = Callable[[Figure, float], None]
 
 
 @contextmanager
@@ -85,7 +98,7 @@ def svg_bytes(figure: Figure, title: str) -> bytes:
     """
     buffer = BytesIO()
     metadata = {"Title": title} | dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)
+    figure.savefig(buffer, format="svg", backend="svg", metadata=metadata)
     return buffer.getvalue()
 
 
@@ -101,7 +114,80 @@ def png_bytes(figure: Figure) -> bytes:
     Determinism:
         The bytes depend on figure and matplotlib's version.
     """
-    figure.set_dpi(PNG_DOTS_PER_INCH)
     buffer = BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
+    figure.savefig(
+        buffer,
+        format="png",
+        backend="agg",
+        dpi=PNG_DOTS_PER_INCH,
+        metadata={"Software": None},
+    )
     return buffer.getvalue()
+
+
+class Sheet:
+    """Collects what is to be drawn from the top down; the height is known at the end."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.y = EDGE
+        self._drawn: list[_Draw] = []
+
+    def text(self, x: float, y: float, text: str, **options: Any) -> None:
+        """Place a line of text; ``y`` is its middle."""
+        face = font(options.pop("points", TEXT_POINTS), bold=options.pop("bold", False))
+        look: dict[str, Any] = {"color": INK, "ha": "left", "va": "center_baseline"}
+        look |= {"fontproperties": face, "parse_math": False} | options
+
+        def draw(figure: Figure, height: float) -> None:
+            figure.text(x, height - y, text, transform=figure.dpi_scale_trans, **look)
+
+        self._drawn.append(draw)
+
+    def line(self, points: Iterable[tuple[float, float]], **options: Any) -> None:
+        """Draw a line through points."""
+        places = list(points)
+        look: dict[str, Any] = {"color": INK, "linewidth": 0.8} | options
+
+        def draw(figure: Figure, height: float) -> None:
+            xs, ys = [x for x, _ in places], [height - y for _, y in places]
+            figure.add_artist(Line2D(xs, ys, transform=figure.dpi_scale_trans, **look))
+
+        self._drawn.append(draw)
+
+    def boxes(self, boxes: Sequence[Box], **options: Any) -> None:
+        """Fill boxes, given by left, top, right and bottom, as one shape."""
+        if not boxes:
+            return
+        look: dict[str, Any] = {"linewidth": 0} | options
+
+        def draw(figure: Figure, height: float) -> None:
+            outlines = (_outline(*box, height) for box in boxes)
+            path = DrawnPath.make_compound_path(*outlines)
+            figure.add_artist(PathPatch(path, transform=figure.dpi_scale_trans, **look))
+
+        self._drawn.append(draw)
+
+    def paragraph(self, text: str, *, bold: bool = False) -> None:
+        """Lines of text below what is there already."""
+        points = TITLE_POINTS if bold else TEXT_POINTS
+        height = LINE_INCHES * points / TEXT_POINTS
+        for line in wrapped(text, 50 if bold else 72):
+            self.text(EDGE, self.y + height / 2, line, points=points, bold=bold)
+            self.y += height
+
+    def entries(self, path: str) -> dict[str, bytes]:
+        """The sheet in both formats."""
+        height = round(self.y + EDGE, 3)
+        figure = Figure(figsize=(WIDTH_INCHES, height), facecolor=PAPER)
+        for draw in self._drawn:
+            draw(figure, height)
+        svg = svg_bytes(figure, self.title)
+        return {f"{path}.png": png_bytes(figure), f"{path}.svg": svg}
+
+
+def _outline(left: float, top: float, right: float, bottom: float, height: float) -> DrawnPath:
+    """A box as a path, measured from the bottom of the sheet."""
+    low, high = height - bottom, height - top
+    corners = [(left, high), (right, high), (right, low), (left, low), (left, high)]
+    return DrawnPath(corners, closed=True)

@@ -1,19 +1,14 @@
 """The figures: where each comparison is exactly the reference, how far it parts, what is printed.
 
-With ``figure_style`` the only module that imports matplotlib, and so imported late. What is shown
-is decided in ``figure_layout``; here it gets a place on the sheet, in inches from the top left.
-Titles ask a question; nothing here passes a verdict.
+What is shown is decided in ``figure_layout``; here it gets a place on a ``Sheet``, in inches from
+the top left. Titles ask a question; nothing here passes a verdict. To be imported late: it brings
+matplotlib.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path as DrawnPath
 
 from repropack._compare.series import RunSeries
 from repropack._present import figure_style as style
@@ -32,24 +27,22 @@ from repropack._present.figure_layout import (
     printed_layout,
     spread,
     step_ticks,
-    wrapped,
 )
 
 AGREEMENT = "figures/agreement"
 PRINTED = "figures/printed"
 
-_EDGE = 0.10
 _LEFT = 0.64
 _RIGHT = 3.42
 """Cells and curves lie between these, so that a step is at one place in the whole figure."""
 _BESIDE = _RIGHT + 0.1
-_LINE = 0.165
-"""Height of a line of text."""
 _BAR = 0.22
+_PAINTED: tuple[Kind, ...] = ("shared", "equal", "differs")
+"""In this order, so that a difference covers and is never covered."""
+_NARROWEST = 0.014
+"""Least width of a difference: one step among very many is still a pixel of a narrow screen."""
 _MARKER_SIZE = 4.2
 _RESUME: dict[str, Any] = {"linewidth": 2.4, "solid_capstyle": "butt"}
-_Draw = Callable[[Figure, float], None]
-_Box = tuple[float, float, float, float]
 
 
 def draw_figures(series: Sequence[RunSeries], *, last_step: int) -> dict[str, bytes]:
@@ -70,79 +63,18 @@ def draw_figures(series: Sequence[RunSeries], *, last_step: int) -> dict[str, by
     """
     entries: dict[str, bytes] = {}
     agreement = agreement_layout(series, last_step)
-    if agreement is not None:
-        entries |= _draw_agreement(agreement).entries(AGREEMENT)
     printed = printed_layout(series, last_step)
-    if printed is not None:
-        entries |= _draw_printed(printed).entries(PRINTED)
+    with style.fixed_style():
+        if agreement is not None:
+            entries |= _draw_agreement(agreement).entries(AGREEMENT)
+        if printed is not None:
+            entries |= _draw_printed(printed).entries(PRINTED)
     return entries
 
 
-class _Sheet:
-    """Collects what is to be drawn from the top down; the height is known at the end."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.y = _EDGE
-        self._drawn: list[_Draw] = []
-
-    def text(self, x: float, y: float, text: str, **options: Any) -> None:
-        """Place a line of text; ``y`` is its middle."""
-        font = style.font(options.pop("points", style.TEXT_POINTS), bold=options.pop("bold", False))
-        options = {"color": style.INK, "ha": "left", "va": "center_baseline"} | options
-        options |= {"fontproperties": font, "parse_math": False}
-
-        def draw(figure: Figure, height: float) -> None:
-            figure.text(x, height - y, text, transform=figure.dpi_scale_trans, **options)
-
-        self._drawn.append(draw)
-
-    def line(self, points: Iterable[tuple[float, float]], **options: Any) -> None:
-        """Draw a line through points."""
-        places = list(points)
-        options = {"color": style.INK, "linewidth": 0.8} | options
-
-        def draw(figure: Figure, height: float) -> None:
-            xs, ys = [x for x, _ in places], [height - y for _, y in places]
-            figure.add_artist(Line2D(xs, ys, transform=figure.dpi_scale_trans, **options))
-
-        self._drawn.append(draw)
-
-    def boxes(self, boxes: Sequence[_Box], **options: Any) -> None:
-        """Fill boxes, given by left, top, right and bottom, as one shape."""
-        if not boxes:
-            return
-        options = {"linewidth": 0} | options
-
-        def draw(figure: Figure, height: float) -> None:
-            outlines = (_outline(*box, height) for box in boxes)
-            path = DrawnPath.make_compound_path(*outlines)
-            figure.add_artist(PathPatch(path, transform=figure.dpi_scale_trans, **options))
-
-        self._drawn.append(draw)
-
-    def paragraph(self, text: str, *, bold: bool = False) -> None:
-        """Lines of text below what is there already."""
-        points = style.TITLE_POINTS if bold else style.TEXT_POINTS
-        height = _LINE * points / style.TEXT_POINTS
-        for line in wrapped(text, 50 if bold else 72):
-            self.text(_EDGE, self.y + height / 2, line, points=points, bold=bold)
-            self.y += height
-
-    def entries(self, path: str) -> dict[str, bytes]:
-        """The sheet in both formats."""
-        height = round(self.y + _EDGE, 3)
-        with style.fixed_style():
-            figure = Figure(figsize=(style.WIDTH_INCHES, height), facecolor=style.PAPER)
-            for draw in self._drawn:
-                draw(figure, height)
-            svg = style.svg_bytes(figure, self.title)
-            return {f"{path}.png": style.png_bytes(figure), f"{path}.svg": svg}
-
-
-def _draw_agreement(layout: AgreementLayout) -> _Sheet:
+def _draw_agreement(layout: AgreementLayout) -> style.Sheet:
     title = "Which steps are exactly equal to the reference?"
-    sheet = _Sheet(title)
+    sheet = style.Sheet(title)
     sheet.paragraph(title, bold=True)
     sheet.y += 0.03
     sheet.paragraph(f"Compared bit for bit at each step: {layout.subject}.")
@@ -173,11 +105,11 @@ def _draw_agreement(layout: AgreementLayout) -> _Sheet:
     return sheet
 
 
-def _draw_printed(layout: PrintedLayout) -> _Sheet:
+def _draw_printed(layout: PrintedLayout) -> style.Sheet:
     title = "Would printing have shown the difference?"
     names = " and ".join(f'"{name}"' for name in layout.metrics[:4])
     ticks = decade_ticks((panel.curve for panel in layout.panels), at_most=4)
-    sheet = _Sheet(title)
+    sheet = style.Sheet(title)
     sheet.paragraph(title, bold=True)
     sheet.y += 0.03
     sheet.paragraph(
@@ -201,7 +133,9 @@ def _draw_printed(layout: PrintedLayout) -> _Sheet:
     return sheet
 
 
-def _draw_panel(sheet: _Sheet, columns: Columns, panel: PrintedPanel, ticks: Sequence[int]) -> None:
+def _draw_panel(
+    sheet: style.Sheet, columns: Columns, panel: PrintedPanel, ticks: Sequence[int]
+) -> None:
     sheet.y += 0.16
     _heading(sheet, panel.heading)
     for name, strip in (("printed", panel.printed), ("exact", panel.exact)):
@@ -209,7 +143,7 @@ def _draw_panel(sheet: _Sheet, columns: Columns, panel: PrintedPanel, ticks: Seq
         _strip(sheet, columns, strip, panel.resume_at)
         sheet.y += 0.03
     for k, text in enumerate(panel.example):
-        sheet.text(_BESIDE, sheet.y + 0.16 + k * _LINE, text)
+        sheet.text(_BESIDE, sheet.y + 0.16 + k * style.LINE_INCHES, text)
     if panel.curve.segments:
         sheet.y += 0.1
         _plot(sheet, columns, (panel.curve,), ticks, 0.75, labels=False)
@@ -219,7 +153,7 @@ def _draw_panel(sheet: _Sheet, columns: Columns, panel: PrintedPanel, ticks: Seq
     _step_axis(sheet, columns)
 
 
-def _binning(sheet: _Sheet, columns: Columns) -> None:
+def _binning(sheet: style.Sheet, columns: Columns) -> None:
     if columns.width > 1:
         sheet.paragraph(
             f"Each column stands for {columns.width:,} steps: it differs if any of them does, and "
@@ -235,7 +169,7 @@ _KEY: dict[Kind, str] = {
 }
 
 
-def _key(sheet: _Sheet, rows: Iterable[tuple[Strip, int | None]]) -> None:
+def _key(sheet: style.Sheet, rows: Iterable[tuple[Strip, int | None]]) -> None:
     """What cells and bars mean; only those that are there."""
     rows = list(rows)
     present = {span.kind for strip, _ in rows for span in strip.spans}
@@ -243,11 +177,11 @@ def _key(sheet: _Sheet, rows: Iterable[tuple[Strip, int | None]]) -> None:
     if any(resume_at is not None for _, resume_at in rows):
         words.append((None, "resume from a checkpoint"))
     sheet.y += 0.07
-    x = _EDGE
+    x = style.EDGE
     for kind, text in words:
         width = 0.36 + len(text) * 0.075
-        if x + width > style.WIDTH_INCHES and x > _EDGE:
-            x = _EDGE
+        if x + width > style.WIDTH_INCHES and x > style.EDGE:
+            x = style.EDGE
             sheet.y += 0.21
         box = (x, sheet.y + 0.02, x + 0.26, sheet.y + 0.17)
         if kind is None:
@@ -260,16 +194,16 @@ def _key(sheet: _Sheet, rows: Iterable[tuple[Strip, int | None]]) -> None:
     sheet.y += 0.22
 
 
-def _heading(sheet: _Sheet, lines: Iterable[str]) -> None:
+def _heading(sheet: style.Sheet, lines: Iterable[str]) -> None:
     for line in lines:
-        sheet.text(_EDGE, sheet.y + _LINE / 2, line)
-        sheet.y += _LINE
+        sheet.text(style.EDGE, sheet.y + style.LINE_INCHES / 2, line)
+        sheet.y += style.LINE_INCHES
     sheet.y += 0.035
 
 
-def _strip(sheet: _Sheet, columns: Columns, strip: Strip, resume_at: int | None) -> None:
+def _strip(sheet: style.Sheet, columns: Columns, strip: Strip, resume_at: int | None) -> None:
     top, bottom = sheet.y, sheet.y + _BAR
-    for kind in _KEY:
+    for kind in _PAINTED:
         _fill(sheet, kind, [_box(columns, s, top, bottom) for s in strip.spans if s.kind == kind])
     _frame(sheet, (_LEFT, top, _RIGHT, bottom))
     if resume_at is not None and resume_at <= columns.last_step:
@@ -281,7 +215,7 @@ def _strip(sheet: _Sheet, columns: Columns, strip: Strip, resume_at: int | None)
     sheet.y = bottom
 
 
-def _fill(sheet: _Sheet, kind: Kind, boxes: Sequence[_Box]) -> None:
+def _fill(sheet: style.Sheet, kind: Kind, boxes: Sequence[style.Box]) -> None:
     if kind == "equal":
         sheet.boxes(boxes, facecolor=style.EQUAL)
     elif kind == "differs":
@@ -290,13 +224,13 @@ def _fill(sheet: _Sheet, kind: Kind, boxes: Sequence[_Box]) -> None:
         sheet.boxes(boxes, facecolor=style.PAPER, edgecolor=style.SHARED_HATCH, hatch="\\\\\\\\")
 
 
-def _frame(sheet: _Sheet, box: _Box) -> None:
+def _frame(sheet: style.Sheet, box: style.Box) -> None:
     left, top, right, bottom = box
     corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
     sheet.line(corners, color=style.FAINT, linewidth=0.6)
 
 
-def _step_axis(sheet: _Sheet, columns: Columns) -> None:
+def _step_axis(sheet: style.Sheet, columns: Columns) -> None:
     """Ticks, their numbers and the word, below what was drawn last."""
     y = sheet.y + 0.05
     sheet.line([(_LEFT, y), (_RIGHT, y)], linewidth=0.6)
@@ -304,12 +238,12 @@ def _step_axis(sheet: _Sheet, columns: Columns) -> None:
         x = _x(columns, step)
         sheet.line([(x, y), (x, y + 0.05)], linewidth=0.6)
         sheet.text(x, y + 0.13, f"{step:,}", ha="center")
-    sheet.text(_BESIDE + 0.12, y + 0.13, "step")
+    sheet.text(_LEFT - 0.07, y + 0.13, "step", ha="right")
     sheet.y = y + 0.22
 
 
 def _plot(
-    sheet: _Sheet,
+    sheet: style.Sheet,
     columns: Columns,
     curves: Sequence[Curve],
     ticks: Sequence[int],
@@ -331,7 +265,7 @@ def _plot(
     ends = [y_of(curve.segments[-1][-1][1]) for curve in curves]
     places = spread(ends, 0.18, top, top + height)
     for curve, place in zip(curves, places, strict=True):
-        look = _look(curve.number)
+        look = _look(curve.look)
         _curve(sheet, columns, curve, y_of, look)
         if labels:
             end = (_x(columns, curve.segments[-1][-1][0]), y_of(curve.segments[-1][-1][1]))
@@ -340,7 +274,7 @@ def _plot(
 
 
 def _curve(
-    sheet: _Sheet,
+    sheet: style.Sheet,
     columns: Columns,
     curve: Curve,
     y_of: Callable[[float], float],
@@ -353,7 +287,7 @@ def _curve(
             [(_x(columns, step), y_of(value)) for step, value in points],
             linewidth=1.2,
             markersize=_MARKER_SIZE,
-            markevery=(min(curve.number * 2 % every, len(points) - 1), every),
+            markevery=(min(curve.look * 2 % every, len(points) - 1), every),
             markeredgewidth=0.4,
             markeredgecolor=style.PAPER,
             **look,
@@ -361,29 +295,22 @@ def _curve(
 
 
 def _label(
-    sheet: _Sheet, text: str, end: tuple[float, float], y: float, look: dict[str, Any]
+    sheet: style.Sheet, text: str, end: tuple[float, float], y: float, look: dict[str, Any]
 ) -> None:
     x = _BESIDE + 0.03
-    sheet.line([end, (x, y)], color=look["color"], linewidth=0.6)
+    sheet.line([end, (x, y)], color=style.FAINT, linewidth=0.6, linestyle=(0, (1, 2)))
     sheet.line([(x, y)], color=look["color"], marker=look["marker"], markersize=5)
     sheet.text(x + 0.08, y, text)
 
 
-def _look(number: int) -> dict[str, Any]:
-    """A curve's colour, marker and dashes, by its comparison's number."""
-    k = number - 1
+def _look(look: int) -> dict[str, Any]:
+    """Colour, marker and dashes of a curve; any two of twenty differ in two of them at least."""
+    colours, markers, dashes = style.LINE_COLOURS, style.LINE_MARKERS, style.LINE_DASHES
     return {
-        "color": style.LINE_COLOURS[k % len(style.LINE_COLOURS)],
-        "marker": style.LINE_MARKERS[k % len(style.LINE_MARKERS)],
-        "linestyle": style.LINE_DASHES[k % len(style.LINE_DASHES)],
+        "color": colours[look % len(colours)],
+        "marker": markers[(look + 4 * (look // len(colours))) % len(markers)],
+        "linestyle": dashes[look % len(dashes)],
     }
-
-
-def _outline(left: float, top: float, right: float, bottom: float, height: float) -> DrawnPath:
-    """A box as a path, measured from the bottom of the sheet."""
-    low, high = height - bottom, height - top
-    corners = [(left, high), (right, high), (right, low), (left, low), (left, high)]
-    return DrawnPath(corners, closed=True)
 
 
 def _x(columns: Columns, step: float) -> float:
@@ -391,5 +318,11 @@ def _x(columns: Columns, step: float) -> float:
     return _LEFT + (step - 0.5) / columns.last_step * (_RIGHT - _LEFT)
 
 
-def _box(columns: Columns, span: Span, top: float, bottom: float) -> _Box:
-    return _x(columns, span.first - 0.5), top, _x(columns, span.last + 0.5), bottom
+def _box(columns: Columns, span: Span, top: float, bottom: float) -> style.Box:
+    """A span on the sheet; a difference is never narrower than can be seen."""
+    left, right = _x(columns, span.first - 0.5), _x(columns, span.last + 0.5)
+    missing = _NARROWEST - (right - left)
+    if span.kind == "differs" and missing > 0:
+        left = min(max(_LEFT, left - missing / 2), _RIGHT - _NARROWEST)
+        right = left + _NARROWEST
+    return left, top, right, bottom

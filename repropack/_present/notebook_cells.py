@@ -6,24 +6,26 @@ Each text is one cell; all of them adapt to the plan when they run. They come af
 
 from __future__ import annotations
 
-TWO_ORDERS = r'''
+TWO_ORDERS = r"""
 import numpy as np
 
 a, b, c = np.array([1, 100_000_000, -100_000_000], dtype=np.float32)
 
 print("forward:  (a + b) + c =", (a + b) + c)
 print("backward: (c + b) + a =", (c + b) + a)
-'''
+"""
 
-LAST_BIT = r'''
+LAST_BIT = r"""
 numbers = [np.float32(1) / np.float32(n) for n in range(1, 65)]
 
 for name, order in (("forward", numbers), ("backward", numbers[::-1])):
     total = np.float32(0)
     for number in order:
         total = total + number
-    print(f"{name:<9} prints {total:.4f}   in full {total!s:<10} bytes {total.tobytes().hex()}")
-'''
+    print(
+        f"{name:<9} prints {total:.4f}   in full {total!s:<10} bytes {total.tobytes().hex()}"
+    )
+"""
 
 SETUP = r'''
 import base64
@@ -73,7 +75,12 @@ import shutil
 import subprocess
 import tempfile
 
-FIXED = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
+FIXED = {
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 
 
 def fresh_run(name):
@@ -85,7 +92,11 @@ def fresh_run(name):
         work.mkdir()
         shutil.copytree(PACKAGE / "source", Path(scratch, "source"))
         Path(scratch, "run.py").write_text(program, "utf-8")
-        fixed = {**FIXED, "PYTHONHASHSEED": str(change.get("hash_seed") or 0), "TMPDIR": str(work)}
+        fixed = {
+            **FIXED,
+            "PYTHONHASHSEED": str(change.get("hash_seed") or 0),
+            "TMPDIR": str(work),
+        }
         done = subprocess.run(
             [sys.executable, "-P", Path(scratch, "run.py"), PACKAGE, scratch, name],
             cwd=work,
@@ -110,12 +121,15 @@ def first_difference(name):
     if runs[name]["log"] == recorded:
         return ""
     pairs = itertools.zip_longest(runs[name]["log"].split(b"\n"), recorded.split(b"\n"))
-    number, here, there = next((n, *pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    number, here, there = next(
+        (n, *pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1]
+    )
     line = json.loads(here or b"{}")
-    rows = [*line.get("stages", []), *line.get("state", [])]
+    if "step" not in line:
+        return f"line {number}, which is of no step" if here else f"line {number}, one too many"
+    rows = [*line.get("stages", []), *([f"state:{c}", v] for c, v in line.get("state", []))]
     names = [name for name, value in rows if value.encode("ascii") not in (there or b"")]
-    place = f"step {line['step']}" if "step" in line else "no step"
-    return f"line {number} ({place}{', ' if names else ''}{', '.join(names)})"
+    return f"line {number} (step {', '.join([str(line['step']), *names])})"
 
 
 runs = {}
@@ -128,40 +142,51 @@ def make_run(name):
     steps = {line["step"]: line for line in lines}
     rows = [step for step in steps if "stages" in steps[step]]
     kept = {stage: dict(zip(rows, kept[stage])) for stage in kept}
-    runs[name] = {"log": log, "header": header, "start": start, "steps": steps, "kept": kept}
+    runs[name] = {
+        "log": log,
+        "header": header,
+        "start": start,
+        "steps": steps,
+        "kept": kept,
+    }
     stages = sum(len(line.get("stages", [])) for line in lines)
     components = sum(len(line.get("state", [])) for line in lines)
     place = first_difference(name)
-    verdict = f"DIFFERS from {name}'s recorded log, first in {place}" if place else (
-        f"is the recorded one, byte for byte: {len(log)} bytes, {digest(log)[:23]}…"
+    verdict = (
+        f"DIFFERS from {name}'s recorded log, first in {place}"
+        if place
+        else (f"is the recorded one, byte for byte: {len(log)} bytes, {digest(log)[:23]}…")
     )
-    print(f"{name}: steps {min(steps)} to {max(steps)}, {stages} fingerprints of stages and "
-          f"{components} of state components.\nThe log made here {verdict}")
+    print(
+        f"{name}: steps {min(steps)} to {max(steps)}, {stages} fingerprints of stages and "
+        f"{components} of state components.\nThe log made here {verdict}"
+    )
 '''
 
 CLOSE_UP = r'''
 def close_up(line, recorded):
-    """The stages of one step, made here and recorded, one below the other."""
-    there, made_of = dict(recorded.get("stages", [])), dict(runs["reference"]["header"]["stages"])
-    made_of.update(line.get("declares", []))
+    """The stages of one step: what each was made of, its fingerprint, whether it is recorded."""
+    made_of = dict([*runs["reference"]["header"]["stages"], *line.get("declares", [])])
     show_table(
-        [f"step {line['step']}: stage", "made of", "fingerprint made here", "recorded"],
+        [f"stage of step {line['step']}", "made of", "fingerprint made here", "recorded"],
         [
             [
                 f"`{stage}`",
                 ", ".join(f"`{name}`" for name in made_of[stage] or ["everything before it"]),
-                f"`{value[7:31]}…`",
-                "the same" if there.get(stage) == value else "**another**",
+                f"`{value[:31]}…`",
+                "the same" if f'["{stage}","{value}"]' in recorded else "**another**",
             ]
             for stage, value in line["stages"]
         ],
     )
 
 
-recorded = (PACKAGE / "runs" / "reference" / "fingerprints.jsonl").read_text("utf-8").split("\n")
+recorded = (
+    (PACKAGE / "runs" / "reference" / "fingerprints.jsonl").read_text("utf-8").split("\n")
+)
 first = next((line for line in runs["reference"]["steps"].values() if line.get("stages")), None)
 if first is None:
     print("The experiment records no stages: its states are compared instead.")
 else:
-    close_up(first, json.loads(recorded[first["step"] + 1]))
+    close_up(first, recorded[first["step"] + 1])
 '''

@@ -154,7 +154,9 @@ def fit(kind, value):
         return [fit(members[0], member) for member in value]
     if kind in PLAIN or origin is typing.Literal:
         return value
-    from pydantic import TypeAdapter  # whatever else was fitted by pydantic when it was recorded
+    from pydantic import (
+        TypeAdapter,
+    )  # whatever else was fitted by pydantic when it was recorded
 
     return TypeAdapter(kind).validate_python(value)
 
@@ -167,7 +169,9 @@ def make_experiment(source, experiment, config):
     config, kind = decode(config), None
     try:
         function = target.__init__ if inspect.isclass(target) else target
-        kind = typing.get_type_hints(function).get(next(iter(inspect.signature(target).parameters)))
+        kind = typing.get_type_hints(function).get(
+            next(iter(inspect.signature(target).parameters))
+        )
     except Exception:
         pass  # an annotation that cannot be resolved declares nothing
     if dataclasses.is_dataclass(kind) or hasattr(kind, "model_validate"):
@@ -216,7 +220,9 @@ def make_step(experiment, step, record, steps):
     experiment.step(trace)
     line = {"step": step, "metrics": encode(trace.metrics)}
     formats = {name: form for name, form in record["printed"].items() if name in trace.metrics}
-    line["printed"] = {name: format(trace.metrics[name], form) for name, form in formats.items()}
+    line["printed"] = {
+        name: format(trace.metrics[name], form) for name, form in formats.items()
+    }
     if trace.with_stages:
         line["stages"] = list(trace.stages.items())
     stored = step % (record["checkpoint_every"] or steps) == 0 or step == steps

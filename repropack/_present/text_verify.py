@@ -29,6 +29,7 @@ from repropack.models.reports import (
     RunVerification,
     VerificationReport,
 )
+from repropack.models.results import Split
 
 _MAX_PROBLEMS = 10
 _MAX_OTHER_ELEMENTS = 3
@@ -73,6 +74,8 @@ def verify_text(report: VerificationReport) -> str:
             lines += ["", *_difference(run, account is not None)]
     if report.verdict != "differs" and account is not None:
         lines += ["", *account_lines(account)]
+    if report.figures is not None and report.figures.reason is None:
+        lines += ["", *_figures(report.figures.paths)]
     if report.not_verified:
         lines += ["", "not verified:"]
         lines += listing([escape_text(text) for text in report.not_verified])
@@ -83,6 +86,15 @@ def verify_text(report: VerificationReport) -> str:
         lines += ["", *field("confinement:", _CONFINEMENT[confinement])]
     lines += field("scope:", _SCOPE[report.verdict])
     return ended(lines)
+
+
+def _figures(paths: Split) -> list[str]:
+    total = len(paths.equal) + len(paths.differing)
+    text = f"{len(paths.equal)} of {total} drawn again from these runs are equal to the package's"
+    if paths.differing:
+        text += f"; not {join_names(escape_text(path, 120) for path in paths.differing)}: they do "
+        text += "not show what the runs gave"
+    return field("figures:", text)
 
 
 def _summary(report: VerificationReport) -> list[str]:

@@ -43,7 +43,7 @@ from repropack.errors import (
     RepropackError,
     UnsupportedVersionError,
 )
-from repropack.models.manifest import Entry
+from repropack.models.manifest import RESERVED_ROLES, Entry
 from repropack.models.reports import Fault
 
 _Value = TypeVar("_Value")
@@ -72,7 +72,7 @@ class Findings:
             for path, problem in error.issues:
                 self.add(error.code, path, problem)
         else:
-            self.add(error.code, entry, error.message)
+            self.add(error.code, entry, error.message.removeprefix(entry).removeprefix(":").strip())
 
     def trying(self, entry: str, action: Callable[[], _Value]) -> _Value | None:
         """Run ``action``; a package error becomes a fault of ``entry``."""
@@ -121,13 +121,18 @@ def check_entries(package: Package, findings: Findings) -> None:
         findings: Filled with counts and faults.
 
     Raises:
-        UnsupportedVersionError: an entry is held by reference, which this release cannot read.
+        UnsupportedVersionError: an entry is held by reference, or has a role that is reserved
+            for later releases.
     """
     _check_file_set(package, findings)
     held = set(package.container.paths)
     for entry in package.manifest.entries:
         if not entry.included:
             raise UnsupportedVersionError(f"entry {entry.path!r}", "held by reference", "included")
+        if entry.role in RESERVED_ROLES:
+            raise UnsupportedVersionError(
+                f"entry {entry.path!r}", f"role {entry.role}", "a role that this release knows"
+            )
         if entry.path in held:
             findings.trying(entry.path, lambda entry=entry: _check_entry(package, entry))  # type: ignore[misc]
             findings.entries += 1

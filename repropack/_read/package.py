@@ -24,6 +24,7 @@ from repropack._format.layout import (
     log_path,
 )
 from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.zip_peek import peek_member
 from repropack._read.container import Container, open_container
 from repropack._read.run import RunReader, read_stored
 from repropack.errors import (
@@ -43,6 +44,10 @@ SOURCE_DOMAIN = b"repropack.source.v1\n"
 REQUIRED_PATHS = (PLAN, ENVIRONMENT, RESULTS, README, LICENSE, CHECKER, log_path(REFERENCE_RUN))
 """Entries without which a manifest describes no package."""
 
+_FOREIGN = (
+    f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed 'repropack': this belongs to another "
+    "tool that is also called ReproPack"
+)
 _Document = TypeVar("_Document", bound=Document)
 
 
@@ -223,7 +228,8 @@ def open_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Packag
 
     Raises:
         UsageError: no such path, or neither a file nor a directory.
-        PackageError: not a package, or its container or manifest is malformed.
+        PackageFormatError: not a package, or its container or manifest is malformed.
+        SchemaError: the manifest breaks its schema.
         UnsupportedVersionError: a format version of a later release.
 
     Example:
@@ -232,7 +238,11 @@ def open_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Packag
         repropack.errors.UsageError: no-such-package.zip: no such file or directory: expected a package (zip or directory)
     """  # noqa: E501 - the doctest shows the whole line
     path = Path(path)
-    container = open_container(path, limits)
+    try:
+        container = open_container(path, limits)
+    except PackageFormatError:
+        _refuse_foreign(path, limits)
+        raise
     try:
         return Package(path, container, limits)
     except BaseException:
@@ -240,14 +250,25 @@ def open_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Packag
         raise
 
 
+def _refuse_foreign(path: Path, limits: Limits) -> None:
+    """Say so where a file that is no package belongs to the other tool of this name."""
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:
+        data = peek_member(stream, MANIFEST, max_bytes=limits.max_document_bytes, limits=limits)
+    try:
+        value = decode_strict(data or b"", where=MANIFEST, limits=limits)
+    except PackageFormatError:
+        return
+    if isinstance(value, dict) and value.get("format") == "repropack":
+        raise PackageFormatError(_FOREIGN)
+
+
 def _read_manifest(data: bytes, limits: Limits) -> Manifest:
     value: Any = decode_strict(data, where=MANIFEST, limits=limits)
     found = value.get("format") if isinstance(value, dict) else None
     if found == "repropack":
-        raise PackageFormatError(
-            f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed 'repropack': this belongs to "
-            "another tool that is also called ReproPack"
-        )
+        raise PackageFormatError(_FOREIGN)
     if found != FORMAT_NAME:
         raise PackageFormatError(
             f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed {found!a:.80}"

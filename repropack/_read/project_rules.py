@@ -11,13 +11,15 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
+from repropack._format.layout import REFERENCE_RUN, run_folder
+from repropack._format.paths import check_entry_path
 from repropack._read.project_faults import Key, dotted, shown
 from repropack._read.project_sources import is_own_file, is_pattern_inside
+from repropack.errors import UnsafeEntryError
 
 Fault = tuple[Key, str]
 Table = Mapping[str, Any]
 
-REFERENCE = "reference"
 _VALUES = "text, a number, true, false, an array or a table"
 
 
@@ -82,7 +84,7 @@ def _names(comparisons: list[tuple[Key, Table]]) -> Iterator[Fault]:
         name = comparison.get("name")
         if not isinstance(name, str):
             continue
-        if name == REFERENCE:
+        if name == REFERENCE_RUN:
             yield (
                 (*key, "name"),
                 f"expected another name than that of the first run, observed {name!r}",
@@ -92,7 +94,17 @@ def _names(comparisons: list[tuple[Key, Table]]) -> Iterator[Fault]:
                 (*key, "name"),
                 f"expected a name of its own, observed {name!r}, the name of {dotted(seen[name])}",
             )
+        elif not _fits_a_path(name):
+            yield (*key, "name"), f"expected a name that a folder may have, observed {name!r}"
         seen.setdefault(name, key)
+
+
+def _fits_a_path(name: str) -> bool:
+    try:
+        check_entry_path(run_folder(name))
+    except UnsafeEntryError:
+        return False
+    return True
 
 
 def _resume(key: Key, comparison: Table, experiment: Table, record: Table) -> Iterator[Fault]:

@@ -33,7 +33,9 @@ Role = Literal[
     "claims",
     "wheel",
 ]
-"""What an entry is for. Roles that no entry has yet are reserved (docs/format.md)."""
+"""What an entry is for."""
+RESERVED_ROLES: Final = frozenset({"report", "lock", "scope", "claims", "wheel"})
+"""Roles that no entry of this release has: a package with one was made by a later release."""
 
 Line = Annotated[
     str,

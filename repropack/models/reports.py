@@ -83,7 +83,7 @@ class ElementDifference(Model):
     expected_bits: str
     observed: Number | bool
     observed_bits: str
-    ulp: Count | None = None
+    ulp: Number | None = None
 
 
 class ArrayDifference(Model):
@@ -100,7 +100,7 @@ class ArrayDifference(Model):
     elements: Count
     elements_differing: Count
     largest_absolute: Number | None = None
-    largest_ulp: Count | None = None
+    largest_ulp: Number | None = None
     first: tuple[ElementDifference, ...] = ()
 
 
@@ -127,6 +127,16 @@ class RunVerification(Model):
     repeats: bool | None = None
 
 
+class RenderedVerification(Model):
+    """Entries drawn again from what was computed here, by path.
+
+    ``reason`` says why they were not compared; then both sides of ``paths`` are empty.
+    """
+
+    paths: Split = Split()
+    reason: str | None = None
+
+
 class VerificationReport(Document):
     """What ``verify`` found: the verdict first, then the evidence."""
 
@@ -141,6 +151,7 @@ class VerificationReport(Document):
     confinement: Literal["shipped-source", "none"] = "none"
     runs_requested: tuple[RunName, ...] | None = None
     runs: tuple[RunVerification, ...] = ()
+    figures: RenderedVerification | None = None
     not_verified: tuple[str, ...] = ()
     environment: EnvironmentAccount | None = None
     faults: tuple[Fault, ...] = ()

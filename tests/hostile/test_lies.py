@@ -26,7 +26,7 @@ from repropack.models.reports import VerificationReport
 from repropack.verify import verify_package
 from tests.support.hostile import Forgery, nudge, replace_row, take_apart
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 Tell = Callable[[Forgery], None]
 RESULTS, PLAN = "results.json", "plan.json"

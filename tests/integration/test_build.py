@@ -34,6 +34,8 @@ from tests.support.experiment_sources import (
     write_project,
 )
 
+pytestmark = pytest.mark.slow
+
 RESUME = """[record]
 checkpoint-every = 2
 keep = ["weights"]

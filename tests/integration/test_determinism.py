@@ -29,6 +29,8 @@ print(json.dumps([report.package_digest, report.evidence_digest]))
 """
 FAKE_CLOCK = """
 import time
+
+pytestmark = pytest.mark.slow
 time.time = lambda: 1e9
 time.time_ns = lambda: 10**18
 time.localtime = time.gmtime = lambda *_: time.struct_time((1999, 12, 31, 23, 59, 59, 4, 365, 0))

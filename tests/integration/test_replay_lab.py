@@ -32,6 +32,8 @@ from repropack.verify import verify_package
 from tests.support.expected import EVIDENCE_DIGEST, REFERENCE_CHAIN
 from tests.support.hostile import take_apart
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "replay-lab"
 REFERENCE_LOSS = 0.0214672945992594
 COMPONENTS = ("adam", "sampler", "weights")

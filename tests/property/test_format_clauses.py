@@ -282,7 +282,8 @@ class TestRequiredEntries:
 
     def test_required_entries_are_there(self, lab: Lab) -> None:
         """Documents, texts, schemas and a log for each run of the plan."""
-        required = {"README.md", "LICENSE", "plan.json", "environment.json", "results.json"}
+        required = {"README.md", "LICENSE", "plan.json", "environment.json", "results.json",
+                    "__main__.py"}  # fmt: skip
         required |= {f"schemas/{name}.schema.json" for name in SCHEMAS}
         required |= {f"runs/{run}/fingerprints.jsonl" for run in lab.runs}
         assert required <= set(lab.files)
@@ -299,12 +300,16 @@ class TestRoles:
     def test_role_and_media_type(self, lab: Lab) -> None:
         """Each row has the role and the type of the tables."""
         fixed = {"README.md": "readme", "LICENSE": "license", "plan.json": "plan",
-                 "environment.json": "environment", "results.json": "results"}  # fmt: skip
-        folders = {"schemas": "schema", "source": "source", "inputs": "input"}
+                 "environment.json": "environment", "results.json": "results",
+                 "__main__.py": "checker", "notebook.ipynb": "notebook"}  # fmt: skip
+        folders = {"schemas": "schema", "source": "source", "inputs": "input",
+                   "figures": "figure"}  # fmt: skip
         names = {"fingerprints.jsonl": "log", "kept.npz": "kept"}
         types = {".json": "application/json", ".jsonl": "application/jsonl",
                  ".npz": "application/vnd.numpy.npz", ".md": "text/markdown",
-                 ".py": "text/x-python", "": "text/plain"}  # fmt: skip
+                 ".py": "text/x-python", "": "text/plain",
+                 ".ipynb": "application/x-ipynb+json", ".svg": "image/svg+xml",
+                 ".png": "image/png"}  # fmt: skip
         for row in lab.manifest["entries"]:
             path = PurePosixPath(row["path"])
             role = fixed.get(row["path"]) or folders.get(path.parts[0])

@@ -32,6 +32,8 @@ from tests.hostile.test_lies import DAMAGED, OTHER_DIGEST
 from tests.support.archives import build_zip
 from tests.support.hostile import Forgery, nudge, take_apart
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(checker.__file__)
 MANIFEST, PLAN, README = "manifest.json", "plan.json", "README.md"
 LOG, KEPT = "runs/reference/fingerprints.jsonl", "runs/reference/kept.npz"

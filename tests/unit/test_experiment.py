@@ -151,7 +151,7 @@ def test_what_is_handed_out_is_not_the_trace_itself() -> None:
             "state:",
             (
                 "'': is no component name: expected 1 to 200 of A-Z a-z 0-9 _ . + - (not starting "
-                "with . + -), observed ''"
+                "with . + - or ending in .npy), observed ''"
             ),
         ),
     ],

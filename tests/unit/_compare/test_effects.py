@@ -9,7 +9,7 @@ import pytest
 from repropack._compare.effects import EFFECTS, effect_of, rank_of
 from repropack._compare.environments import _fields
 from repropack.models.environment import EnvironmentRecord
-from tests.unit._compare.test_environments import RECORD
+from tests.support.environments import RECORD
 
 FIELDS = [
     f"{section}.{name}"

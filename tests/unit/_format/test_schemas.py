@@ -24,6 +24,7 @@ from repropack.errors import (
     LimitExceededError,
     PackageFormatError,
     SchemaError,
+    UnsupportedVersionError,
     UsageError,
 )
 from repropack.models.checkpoint import Checkpoint
@@ -205,10 +206,6 @@ def test_a_valid_document_becomes_its_model() -> None:
     [
         ({"schema": ...}, (("", "'schema' is a required property"),)),
         (
-            {"schema": "repropack/error/v2"},
-            (("/schema", "'repropack/error/v1' was expected"),),
-        ),
-        (
             {"schema": "repropack/error/v1\n"},
             (("/schema", "'repropack/error/v1' was expected"),),
         ),
@@ -231,7 +228,6 @@ def test_a_valid_document_becomes_its_model() -> None:
     ],
     ids=[
         "no-schema",
-        "later-schema",
         "schema-newline",
         "other-schema",
         "extra",
@@ -247,6 +243,40 @@ def test_every_issue_is_reported_with_its_place(
 ) -> None:
     """Issues are gathered, each with the JSON pointer of its place."""
     assert issues(error_report(**changes)) == expected
+
+
+@pytest.mark.parametrize("version", ["2", "10", "0002", "9999"])
+def test_a_later_version_asks_for_a_later_release(version: str) -> None:
+    """A document of a later version is not damaged: this release cannot read it."""
+    later = encode_canonical({"schema": f"repropack/error/v{version}"})
+    with pytest.raises(UnsupportedVersionError) as caught:
+        read_document(ErrorReport, later, where="e.json")
+    assert str(caught.value) == (
+        f"document 'e.json': expected repropack/error/v1, observed repropack/error/v{version}"
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "repropack/error/v",
+        "repropack/error/v0",
+        "repropack/error/v01",
+        "repropack/error/v2\n",
+        "repropack/error/v99999",
+        "repropack/plan/v2",
+        "x/repropack/error/v2",
+        2,
+        None,
+        ["repropack/error/v2"],
+    ],
+    ids=repr,
+)
+def test_another_schema_is_no_later_version(schema: Any) -> None:
+    """Whatever else stands there breaks the schema."""
+    found = issues(error_report(schema=schema))
+    assert ("/schema", "'repropack/error/v1' was expected") in found
+    assert {place for place, _ in found} == {"/schema"}
 
 
 def test_the_python_name_of_a_member_is_no_name() -> None:

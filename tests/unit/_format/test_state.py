@@ -426,7 +426,21 @@ def test_a_state_is_a_mapping(state: Any) -> None:
     )
 
 
-BAD_NAMES = ["", ".a", "-a", "+a", "a b", "a#1", "a/b", "é", "a\n", "\ud800", "$a", "a" * 201]
+BAD_NAMES = [
+    "",
+    ".a",
+    "-a",
+    "+a",
+    "a b",
+    "a#1",
+    "a/b",
+    "é",
+    "a\n",
+    "\ud800",
+    "$a",
+    "a.npy",
+    "a" * 201,
+]
 
 
 @pytest.mark.parametrize("name", BAD_NAMES, ids=ascii)
@@ -435,8 +449,8 @@ def test_names_of_other_characters_are_refused(name: str) -> None:
     with pytest.raises(StateError) as caught:
         encode_state({name: 1})
     assert caught.value.problem == (
-        "is no state name: expected 1 to 200 of A-Z a-z 0-9 _ . + - (not starting with . + -), "
-        f"observed {name[:80]!r}"
+        "is no state name: expected 1 to 200 of A-Z a-z 0-9 _ . + - (not starting with . + - or "
+        f"ending in .npy), observed {name[:80]!r}"
     )
 
 

@@ -21,13 +21,6 @@ from repropack._read.run import RunReader
 from repropack._run import recorder as recorder_module
 from repropack._run.recorder import Recorder
 from repropack.errors import CouldNotRunError
-from repropack.models.environment import (
-    Cpu,
-    EnvironmentRecord,
-    Interpreter,
-    NumpyBuild,
-    Platform,
-)
 from repropack.models.worker import (
     Checkpointed,
     Failed,
@@ -37,20 +30,8 @@ from repropack.models.worker import (
     Ready,
     Stepped,
 )
+from tests.support.environments import RECORD
 
-ENVIRONMENT = EnvironmentRecord(
-    interpreter=Interpreter(
-        implementation="CPython", version="3.11.7", compiler="GCC", pointer_bits=64
-    ),
-    platform=Platform(system="Linux", machine="x86_64", libc="glibc 2.36", byte_order="little"),
-    cpu=Cpu(model=None, features=()),
-    numpy=NumpyBuild(
-        version="2.4.6", simd_baseline=(), simd_found=(), blas_name=None, blas_version=None
-    ),
-    thread_pools=(),
-    distributions=(),
-    variables={},
-)
 DIGEST = "sha256:" + "1" * 64
 
 
@@ -88,7 +69,7 @@ class Worker:
                 config_schema=None,
                 constants=(),
                 state=describe_state(self.state(0)).components,
-                environment=ENVIRONMENT,
+                environment=RECORD,
             ),
             Checkpointed(step=0),
             self.stepped(1),
@@ -131,7 +112,7 @@ def test_an_honest_run_is_recorded(worker: Worker):
     """Log, checkpoints and kept arrays stand in the tree, and the folder is emptied of states."""
     assert worker.record(worker.messages()) == [1, 2]
     result = worker.recorder.result()
-    assert (result.first_step, result.last_step, result.environment) == (1, 2, ENVIRONMENT)
+    assert (result.first_step, result.last_step, result.environment) == (1, 2, RECORD)
     with open_container(worker.tree) as container:
         run = RunReader(container, "reference")
         assert [line.step for line in run.steps()] == [1, 2]

@@ -28,6 +28,7 @@ for name, order in (("forward", numbers), ("backward", numbers[::-1])):
 """
 
 SETUP = r'''
+# The package, and how tables and figures are shown
 import base64
 import io
 import itertools
@@ -70,6 +71,7 @@ print(json.dumps(plan["experiment"], indent=1))
 '''
 
 MAKE_RUN = r'''
+# A run in a process of its own, and its log held against the recorded one
 import os
 import shutil
 import subprocess
@@ -164,6 +166,7 @@ def make_run(name):
 '''
 
 CLOSE_UP = r'''
+# The stages of one step
 def close_up(line, recorded):
     """The stages of one step: what each was made of, its fingerprint, whether it is recorded."""
     made_of = dict([*runs["reference"]["header"]["stages"], *line.get("declares", [])])

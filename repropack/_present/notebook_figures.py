@@ -7,6 +7,7 @@ Each text is one cell; all of them adapt to the plan when they run. They come af
 from __future__ import annotations
 
 AGREEMENT = r'''
+# A figure: which stages agree at which steps
 EQUAL, DIFFERENT, ABSENT = "#cfe0ee", "#c8502b", "#ffffff"
 COLUMNS = 600
 
@@ -78,6 +79,7 @@ show_figure(draw_agreement(), text)
 '''
 
 DIFFERENCES = r'''
+# A figure: how far runs part, by step
 def metric_gaps(name, metric):
     """By step, how far a metric lies from the reference's, in full."""
     left, right = runs["reference"]["steps"], runs[name]["steps"]
@@ -158,6 +160,7 @@ else:
 '''
 
 PRINTED = r'''
+# A table: differences in full and in print
 def printed_rows():
     """For each comparison that differs and each printed metric: how far, and what was printed."""
     for name, row in found.items():
@@ -180,6 +183,7 @@ show_table([*header, "in units of the last printed digit"], printed_rows())
 '''
 
 ASSERTIONS = r'''
+# The assertions
 def differing(here, there, at=""):
     """Where what was found here is not what results.json says."""
     if isinstance(here, dict) and isinstance(there, dict):

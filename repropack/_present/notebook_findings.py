@@ -7,6 +7,7 @@ Each text is one cell; all of them adapt to the plan when they run. They come af
 from __future__ import annotations
 
 COMPARE = r'''
+# The first divergence of two runs
 def state_before(run, step):
     """The fingerprints of the state before a step; None where it was not recorded."""
     if step == run["header"]["first_step"]:
@@ -66,6 +67,7 @@ def step_divergence(left, right, step):
 '''
 
 MEASURE = r'''
+# How often and how far two runs part
 def count(left, right, steps, member):
     """At how many of the steps that both recorded each name differs, and first where."""
     rows = {}
@@ -171,6 +173,7 @@ def place(divergence):
 '''
 
 SUMMARY = r'''
+# Two tables: the comparisons, and the final metrics
 def summary():
     """One row a comparison: where it parts, how often, how far."""
     keep, printed = plan["record"]["keep"], sorted(plan["record"]["printed"])

@@ -100,6 +100,10 @@ def _read(data: bytes, where: str) -> NotebookNode:
     document = decode_strict(data, where=where)
     if not isinstance(document, dict) or document.get("nbformat") != 4:
         raise CouldNotRunError(f"{where}: expected a notebook of format 4, observed another")
+    cells = document.get("cells")
+    ids = [cell.get("id") for cell in cells if isinstance(cell, dict)] if cells else []
+    if None in ids or len(set(map(str, ids))) != len(ids):  # nbformat would make up random ones
+        raise CouldNotRunError(f"{where}: expected cells with ids, each once, observed others")
     read: Any = nbformat.reads
     try:
         node: NotebookNode = read(data.decode("utf-8"), as_version=4)

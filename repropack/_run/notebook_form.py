@@ -21,6 +21,7 @@ from repropack.errors import CouldNotRunError
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,16}\b")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_TEXTS = (b"tEXt", b"zTXt", b"iTXt", b"tIME", b"eXIf")
+_METADATA = ("kernelspec", "language_info")
 _LANGUAGE = ("file_extension", "mimetype", "name", "pygments_lexer")
 
 
@@ -60,11 +61,11 @@ def normalise_notebook(notebook: NotebookNode, paths: Collection[Path]) -> bytes
             says which cell.
         ValidationError: it is not valid.
     """
-    language = notebook.metadata.get("language_info", {})
-    notebook.metadata = {
-        "kernelspec": notebook.metadata.get("kernelspec", {}),
-        "language_info": {name: language[name] for name in _LANGUAGE if name in language},
-    }
+    kept = {name: notebook.metadata[name] for name in _METADATA if name in notebook.metadata}
+    if "language_info" in kept:
+        language = kept["language_info"]
+        kept["language_info"] = {name: language[name] for name in _LANGUAGE if name in language}
+    notebook.metadata = kept
     for number, cell in enumerate(notebook.cells, start=1):
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", ()):

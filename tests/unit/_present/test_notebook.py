@@ -243,7 +243,7 @@ class TestRunning:
     def test_outside_a_package_it_says_where_to_go(self, lab: Path, tmp_path: Path) -> None:
         """Started in another folder, the first cell that reads ends with one sentence."""
         notebook = notebook_of(lab)
-        setup = next(c for c in notebook.cells if c.source.startswith("import base64"))
+        setup = next(c for c in notebook.cells if c.source.startswith("# The package"))
         with playing(tmp_path) as played, pytest.raises(AssertionError, match="unpacked package"):
             played.run(setup.source)
 

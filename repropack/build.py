@@ -15,7 +15,6 @@ from repropack._format.layout import (
     CONFIG_SCHEMA,
     ENVIRONMENT,
     LICENSE,
-    MANIFEST,
     PLAN,
     README,
     REFERENCE_RUN,
@@ -38,6 +37,7 @@ from repropack._read.run import RunReader
 from repropack._run.assemble import list_entries, publish, write_documents
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.recorder import RecordedRun
+from repropack._run.target import check_target
 from repropack.errors import ConfigurationError, CouldNotRunError, StateError, UsageError
 from repropack.lab import LAB_PROJECT
 from repropack.models.plan import ComparisonPlan, Plan
@@ -110,16 +110,7 @@ def _target(project: Project, output: str | Path | None, *, force: bool, directo
     package = project.document.package
     default = f"{package.name}-{package.version}{'' if directory else '.zip'}"
     target = Path(default if output is None else output).absolute()
-    if not target.exists() and not target.is_symlink():
-        return target
-    if not force:
-        raise UsageError(
-            f"{target.name}: expected a path that does not exist, observed one that does",
-            hint="give another path with -o, or --force to replace it",
-        )
-    if target.is_dir() != directory or (directory and not (target / MANIFEST).is_file()):
-        kind = "a package directory" if directory else "a file"
-        raise UsageError(f"{target.name}: expected {kind} to replace, observed something else")
+    check_target(target, force=force, directory=directory)
     return target
 
 
@@ -137,6 +128,9 @@ def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) ->
     launcher = Launcher(project.plan(), tree / SOURCE, tree, work, on_step=on_step)
     reference = launcher.run_reference()
     plan = _completed(launcher.plan, reference)
+    with open_container(tree) as container:
+        lines = RunReader(container, REFERENCE_RUN).steps()
+        _check_names(plan, {name for line in lines for name in line.metrics})
     launcher = replace(launcher, plan=plan)
     comparisons = []
     for comparison in plan.comparisons:
@@ -189,6 +183,22 @@ def _completed(plan: Plan, reference: RecordedRun) -> Plan:
     """The plan with the configuration as the experiment completed it, defaults filled in."""
     experiment = plan.experiment.model_copy(update={"config": reference.config})
     return plan.model_copy(update={"experiment": experiment})
+
+
+def _check_names(plan: Plan, printed: set[str]) -> None:
+    """Names in the plan that only the experiment knows: metrics and configuration."""
+    for name in sorted(set(plan.record.printed) - printed):
+        known = ", ".join(sorted(printed)) or "none"
+        raise StateError(
+            name, f"is to be printed: expected a metric of the reference ({known}), observed none"
+        )
+    known_names = sorted(plan.experiment.config)
+    for comparison in plan.comparisons:
+        for name in sorted(set(comparison.config) - set(known_names) if known_names else ()):
+            raise ConfigurationError(
+                f"comparison {comparison.name!r}: config: unknown name {name!r}: expected one of "
+                f"{', '.join(known_names)}"
+            )
 
 
 def _completed_comparison(

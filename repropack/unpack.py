@@ -11,6 +11,7 @@ from repropack._format.layout import MANIFEST
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
+from repropack._run.target import check_target, replace_directory
 from repropack.errors import IntegrityError, UsageError
 from repropack.models.reports import UnpackReport
 
@@ -30,8 +31,9 @@ def unpack_package(
     Args:
         path: The package, zip or directory.
         directory: The folder to make.
-        entries: Paths of single entries; all of them and the manifest where empty.
-        force: Replace an existing folder.
+        entries: Paths of single entries, or folders of them; all of them and the manifest where
+            empty.
+        force: Replace an existing folder, if it is empty or holds a package.
         limits: Limits on reading.
 
     Returns:
@@ -39,7 +41,7 @@ def unpack_package(
 
     Raises:
         UsageError: no such package or entry; or the folder exists and ``force`` is not given, is no
-            folder, or holds the package itself.
+            package's, holds the package itself, or cannot be written.
         PackageError: not a package; nothing is written.
         IntegrityError: the package is damaged; nothing is written.
         UnsupportedVersionError: a format version or feature of a later release.
@@ -48,14 +50,11 @@ def unpack_package(
     _check_target(target, Path(path), force=force)
     with open_package(path, limits=limits) as package:
         known = (MANIFEST, *(entry.path for entry in package.manifest.entries))
-        unknown = [entry for entry in entries if entry not in known]
-        if unknown:
-            raise UsageError(f"no entry {unknown[0]!r} in this package")
+        chosen = _chosen(known, entries)
         findings = Findings()
         check_package_whole(package, findings, fast=True)
         if findings.faults:
             raise IntegrityError(tuple((f.entry, f.problem) for f in findings.faults))
-        chosen = tuple(entry for entry in known if not entries or entry in entries)
         _write(package, chosen, target)
         return UnpackReport(
             path=str(path),
@@ -65,20 +64,29 @@ def unpack_package(
         )
 
 
+def _chosen(known: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """Entries that are wanted by their path or a folder's, in the order they are known."""
+    for path in wanted:
+        if not any(_lies_at(entry, path) for entry in known):
+            raise UsageError(
+                f"no entry and no folder {path!r} in this package",
+                hint="`repropack inspect --format json` lists every entry",
+            )
+    return tuple(
+        entry for entry in known if not wanted or any(_lies_at(entry, path) for path in wanted)
+    )
+
+
+def _lies_at(entry: str, path: str) -> bool:
+    return entry == path or entry.startswith(f"{path.rstrip('/')}/")
+
+
 def _check_target(target: Path, package: Path, *, force: bool) -> None:
-    if not target.exists() and not target.is_symlink():
-        return
-    if not force:
-        raise UsageError(
-            f"{target.name}: expected a folder that does not exist, observed one that does",
-            hint="give another folder, or --force to replace it",
-        )
-    if target.is_symlink() or not target.is_dir():
-        raise UsageError(f"{target.name}: expected a folder to replace, observed something else")
-    if package.resolve().is_relative_to(target.resolve()):
+    if force and package.resolve().is_relative_to(target.resolve()):
         raise UsageError(
             f"{target.name}: expected a folder apart from the package, observed one that holds it"
         )
+    check_target(target, force=force, directory=True)
 
 
 def _write(package: Package, paths: Sequence[str], target: Path) -> None:
@@ -97,8 +105,8 @@ def _write(package: Package, paths: Sequence[str], target: Path) -> None:
                 else:
                     package.copy_entry(rows[path], copy)
             place.chmod(0o755 if path in rows and rows[path].executable else 0o644)
-        if target.exists():
-            shutil.move(target, work / "former")
-        tree.rename(target)
+        replace_directory(tree, target)
+    except OSError as error:
+        raise UsageError(f"{target.name}: cannot be written: {error.strerror}") from error
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -297,11 +297,16 @@ def _require_shipped(package: Package) -> None:
         and not has_inputs
     ):
         return
-    observed = package.source_digest if shipped is None else package.plan.experiment.entry_point
+    observed = (
+        f"a source whose digest is {package.source_digest}"
+        if shipped is None
+        else f"entry point {package.plan.experiment.entry_point}"
+    )
     raise ConfinementUnavailableError(
         "confinement is not available in this release: expected a source and entry point that "
         f"repropack ships, observed {observed}",
-        hint="`repropack check` looks at everything in the package without running it",
+        hint="`repropack check` looks at everything without running it; its author can build the "
+        "project again and compare the evidence digests",
     )
 
 

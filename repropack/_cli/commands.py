@@ -7,10 +7,12 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from repropack._cli.progress import progress
 from repropack._cli.status import DIFFERS, IDENTICAL, STATUS_BY_VERDICT
+from repropack.errors import UsageError
 
 if TYPE_CHECKING:
     from repropack.models.base import Document
@@ -31,6 +33,12 @@ def build(arguments: Namespace) -> Answer:
     from repropack._present.text import build_text
     from repropack.build import build_package
 
+    if arguments.project is None and Path("repropack.toml").is_file():
+        raise UsageError(
+            "repropack.toml is here: expected PROJECT to be named, observed none, which means the "
+            "replay lab",
+            hint="give . to build this project, or call it elsewhere for the replay lab",
+        )
     with progress() as on_step:
         report = build_package(
             arguments.project,

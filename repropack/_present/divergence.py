@@ -14,6 +14,8 @@ from repropack.models.reports import RunVerification
 from repropack.models.results import Divergence
 
 _STATE = "state:"
+_CONSTANT = "constant "
+_CONFIGURATION = "configuration "
 
 
 def divergence_place(divergence: Divergence) -> str:
@@ -44,7 +46,8 @@ def divergence_evidence(divergence: Divergence) -> str:
         return _structure_evidence(divergence)
     if divergence.kind == "metric":
         names = join_names(divergence.metrics.differing) or "a metric"
-        return f"every recorded stage and component is equal, {names} differs"
+        verb = "differ" if len(divergence.metrics.differing) > 1 else "differs"
+        return f"every recorded stage and component is equal, {names} {verb}"
     return _length_evidence(divergence)
 
 
@@ -57,10 +60,23 @@ def differing_components(divergence: Divergence) -> tuple[str, ...]:
     return split.differing if split is not None else ()
 
 
+def differing_constants(run: RunVerification) -> tuple[str, ...]:
+    """Constants of a run that are not the recorded ones."""
+    found = (
+        problem.removeprefix(_CONSTANT).partition(" differs")[0].strip("'\"")
+        for problem in run.problems
+        if problem.startswith(_CONSTANT)
+    )
+    return tuple(dict.fromkeys(found))
+
+
 def hypotheses(
     run: RunVerification, *, environment_differs: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a run's divergence is consistent with, and what it is not.
+
+    Where the configuration or a constant differs, that comes before any step, and no operation is
+    blamed.
 
     Args:
         run: A run that does not equal the recorded one.
@@ -70,14 +86,12 @@ def hypotheses(
         Causes that the evidence allows, then causes that it excludes; either may be empty.
     """
     divergence = run.divergence
-    if divergence is None:
-        return (), ()
-    allowed = [_cause(run, divergence)]
-    if environment_differs:
+    allowed = list(_before_any_step(run))
+    if not allowed and divergence is not None:
+        allowed = [_cause(run, divergence)]
+    if allowed and environment_differs:
         allowed.insert(0, "the other environment (above)")
-    if any(problem.startswith("configuration ") for problem in run.problems):
-        allowed.insert(0, "the other configuration (above)")
-    return tuple(allowed), tuple(_excluded(run, divergence))
+    return tuple(allowed), () if divergence is None else tuple(_excluded(run, divergence))
 
 
 def _what(divergence: Divergence) -> str:
@@ -115,12 +129,32 @@ def _length_evidence(divergence: Divergence) -> str:
     return "every recorded value is equal, the reason for the end differs"
 
 
+def _before_any_step(run: RunVerification) -> Iterable[str]:
+    """Causes that lie in what a run was made of: its configuration, its constants."""
+    if any(problem.startswith(_CONFIGURATION) for problem in run.problems):
+        yield "the other configuration (above)"
+    if differing_constants(run):
+        yield _other_beginning(run)
+
+
+def _other_beginning(run: RunVerification) -> str:
+    """Constants or a first state that are not the recorded ones; two equal runs rule out chance."""
+    if run.repeats:
+        return "other code or data"
+    return "other code or data, or something random that is not pinned"
+
+
 def _cause(run: RunVerification, divergence: Divergence) -> str:
     """The hypothesis for each kind of divergence."""
     at_first_step = divergence.last_equal_step + 1 <= run.first_step
     if divergence.kind in {"output", "state"} and _starts_differently(run, at_first_step):
-        return "something random that is not pinned, or other code or data"
+        return _other_beginning(run)
     if divergence.kind == "output":
+        if at_first_step and run.claim == "exact-resume":
+            return (
+                "something that this operation depends on and state_dict does not hold, or "
+                "another order or rounding of it"
+            )
         if at_first_step:
             return "another order or rounding of this operation"
         return (
@@ -145,12 +179,11 @@ _OTHER_CAUSES = {
 
 
 def _starts_differently(run: RunVerification, at_first_step: bool) -> bool:  # noqa: FBT001
-    """A fresh run whose constants, or whose state before its first step, are not the recorded."""
+    """A fresh run whose state before its first step is not the recorded one."""
     if not at_first_step or run.first_step > 1:
         return False
     before = run.divergence.state_before if run.divergence is not None else None
-    other_state = before is not None and bool(before.differing)
-    return other_state or any(problem.startswith("constant ") for problem in run.problems)
+    return before is not None and bool(before.differing)
 
 
 def _excluded(run: RunVerification, divergence: Divergence) -> Iterable[str]:

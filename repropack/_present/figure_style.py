@@ -4,7 +4,7 @@ Nothing of the reader's machine reaches a figure: matplotlib's own defaults are 
 a ``matplotlibrc`` says, the font is the file that matplotlib brings, and no clock, version or
 random id is written. In the SVG, text is drawn as outlines: it looks the same where that font is
 missing, today and in twenty years, and it is the same picture as the PNG. The price is that it
-cannot be searched; the numbers are in ``results.json``.
+cannot be searched; the numbers follow from logs and kept arrays.
 """
 
 from __future__ import annotations

@@ -6,19 +6,24 @@ values stand beside the exact comparison, never instead of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from repropack._format.canonical import encode_canonical
-from repropack._present.divergence import divergence_place
+from repropack._present.divergence import divergence_evidence, divergence_place
 from repropack._present.escape import escape_text
 from repropack._present.layout import join_names, number, plural, short_number, step_range
 from repropack.models.plan import ComparisonPlan, ExpectedDivergence, RecordPlan
-from repropack.models.results import ComparisonOutcome, Results, StepCount
+from repropack.models.results import ComparisonOutcome, FinalMetric, Results, StepCount
 
-_BETTER_HIGHER = (
-    "acc", "auc", "bleu", "f1", "iou", "precision", "r2", "recall", "reward", "score",
-)  # fmt: skip
-"""Parts of the names of metrics for which more is better; of all others less is."""
+_BETTER_LOWER = ("loss", "error")
+"""What names contain for which less is better."""
+
+_BETTER_HIGHER = frozenset({
+    "acc", "accuracy", "auc", "auroc", "bleu", "f1", "iou", "miou", "precision", "r2", "recall",
+    "reward", "score",
+})  # fmt: skip
+"""Words in the names of metrics for which more is better; of all others nothing is known."""
 
 
 def findings_table(results: Results) -> tuple[list[str], list[list[str]], tuple[int, ...]]:
@@ -30,10 +35,10 @@ def findings_table(results: Results) -> tuple[list[str], list[list[str]], tuple[
     kept = _in_order(row.stage for outcome in results.comparisons for row in outcome.kept)
     printed = _in_order(row.metric for outcome in results.comparisons for row in outcome.printed)
     header = ["comparison", "steps", "first divergence"]
-    header += [f"{escape_text(stage, 40)}\ndiffer at" for stage in kept]
+    header += [f"{escape_text(stage, 40)}\ndiffers at" for stage in kept]
     header += [f"{escape_text(metric, 40)} prints\nequal at" for metric in printed]
     header += [f"largest diff.\nof {escape_text(stage, 40)}" for stage in kept]
-    header += ["expected"]
+    header += ["as\nexpected"]
     rows = [
         [
             escape_text(outcome.run, 80),
@@ -67,29 +72,85 @@ def contrasts(outcome: ComparisonOutcome) -> Iterator[str]:
                 f"{name} printed the same {escape_text(row.metric, 80)} as the reference at "
                 f"{row.equal} of {plural(row.compared, 'step')}; {_inside(outcome)}."
             )
+    if not outcome.config_equal:  # never meant to replay
+        return
     for final in outcome.final_metrics:
-        direction = _better(final.metric, final.reference, final.run)
-        if direction is not None and final.metric not in same_print:
-            what = f"a {direction} {escape_text(final.metric, 80)}"
-            yield (
-                f"{name} did not replay, and ended with {what} ({number(final.run)}) than the "
-                f"reference ({number(final.reference)}): {what} proves nothing about replay."
-            )
+        told = _final_contrast(final) if final.metric not in same_print else None
+        if told is not None:
+            yield f"{name} did not replay, and ended with {told}"
+
+
+def failures(outcome: ComparisonOutcome) -> Iterator[str]:
+    """What was expected of a comparison and what was observed instead.
+
+    Yields:
+        One sentence; a second one where the experiment has state that it does not declare; none
+        where the expectation held or there is none.
+    """
+    if outcome.held is False:
+        yield f"{escape_text(outcome.run, 80)}: {failure(outcome)}."
+        forgotten = forgotten_state(outcome)
+        if forgotten is not None:
+            yield forgotten
+
+
+def failure(outcome: ComparisonOutcome) -> str:
+    """What was expected and what was observed, without name and full stop."""
+    return f"{expectation(outcome.expected)}; observed {observed(outcome)}"
+
+
+def observed(outcome: ComparisonOutcome) -> str:
+    """What a comparison found, after the word "observed"; evidence where the place says too little.
+
+    Returns:
+        ``step 1 · w``, say.
+    """
+    if outcome.identical:
+        return f"no difference, every fingerprint is equal at {_all_steps(outcome)}"
+    if outcome.divergence is None:
+        return f"{_other_start(outcome)} at its beginning, and every recorded step is equal"
+    place = divergence_place(outcome.divergence)
+    if outcome.constants.differing:
+        return f"{place}; constants differ: {join_names(outcome.constants.differing)}"
+    expected = outcome.expected
+    place_alone = isinstance(expected, ExpectedDivergence) and expected.component is None
+    if place_alone or forgotten_state(outcome) is not None:
+        return place
+    return f"{place}, {divergence_evidence(outcome.divergence)}"
+
+
+def forgotten_state(outcome: ComparisonOutcome) -> str | None:
+    """That a resumed run shows state which the experiment does not declare, where it does.
+
+    Returns:
+        The sentence; ``None`` unless the run was expected to be identical, began with the
+        configuration, constants and state of the reference, and computed something else from
+        equal inputs in its first step.
+    """
+    divergence = outcome.divergence
+    if divergence is None or divergence.kind != "output" or outcome.expected != "identical":
+        return None
+    other = (*outcome.constants.differing, *outcome.start.differing)
+    resumed = outcome.first_step > 1 and outcome.config_equal and not other
+    if not resumed or divergence.step != outcome.first_step:
+        return None
+    names = join_names(item.name for item in divergence.inputs)
+    inputs = f"its inputs ({names}) are equal, " if names else ""
+    return (
+        f"{escape_text(outcome.run, 80)}: {divergence_place(divergence)}: {inputs}its output "
+        "differs: it depends on something that state_dict does not hold."
+    )
 
 
 def outcome_sentence(outcome: ComparisonOutcome) -> str:
     """What one comparison found, without its name."""
-    steps = outcome.last_step - outcome.first_step + 1
     if outcome.identical:
         state = ""
         if outcome.final_state is not None and not outcome.final_state.differing:
             state = f", and so is its final state ({join_names(outcome.final_state.equal)})"
-        return (
-            f"Identical: every fingerprint is equal at {steps} of {plural(steps, 'step')}{state}."
-        )
+        return f"Identical: every fingerprint is equal at {_all_steps(outcome)}{state}."
     if outcome.divergence is None:
-        names = join_names(outcome.start.differing)
-        return f"It started from another state ({names}) and is equal in every recorded step."
+        return f"It began with {_other_start(outcome)} and is equal in every recorded step."
     return f"Different: the first divergence is at {_place(outcome)}."
 
 
@@ -109,7 +170,7 @@ def measure_sentences(outcome: ComparisonOutcome) -> Iterator[str]:
             if far is not None
             else ""
         )
-        yield (f"{escape_text(row.stage, 80)} differ at {_count(count)} steps{largest}.")
+        yield f"stage {escape_text(row.stage, 80)} differs at {_count(count)} steps{largest}."
     for agreement in outcome.printed:
         yield (
             f"{escape_text(agreement.metric, 80)} prints equal at {agreement.equal} of "
@@ -175,27 +236,54 @@ def _place(outcome: ComparisonOutcome) -> str:
 def _inside(outcome: ComparisonOutcome) -> str:
     """What differs although nothing printed does: kept stages, else state, else stages."""
     kept = {row.stage for row in outcome.kept}
-    for rows in (
-        [row for row in outcome.stages if row.name in kept],
-        list(outcome.components),
-        list(outcome.stages),
+    for noun, rows in (
+        ("stage", [row for row in outcome.stages if row.name in kept]),
+        ("component", list(outcome.components)),
+        ("stage", list(outcome.stages)),
     ):
         differing = [row for row in rows if row.differing]
         if differing:
             return "; ".join(
-                f"its {escape_text(row.name, 80)} differ at {_count(row)} steps"
+                f"its {noun} {escape_text(row.name, 80)} differs at {_count(row)} steps"
                 for row in differing[:4]
             )
     return f"it differs from {_place(outcome)} on"
 
 
-def _better(metric: str, reference: object, run: object) -> str | None:
-    """``lower`` or ``higher`` where the run ended with what passes for the better value."""
+def _all_steps(outcome: ComparisonOutcome) -> str:
+    steps = outcome.last_step - outcome.first_step + 1
+    return f"{steps} of {plural(steps, 'step')}"
+
+
+def _other_start(outcome: ComparisonOutcome) -> str:
+    """What differs before the first step of a comparison whose steps are all equal."""
+    if outcome.start.differing:
+        return f"another state ({join_names(outcome.start.differing)})"
+    return f"other constants ({join_names(outcome.constants.differing)})"
+
+
+def _final_contrast(final: FinalMetric) -> str | None:
+    """A last metric that passes for better, or differs in a direction of which nothing is known."""
+    reference, run = final.reference, final.run
     if not isinstance(reference, int | float) or not isinstance(run, int | float):
         return None
-    if any(part in metric.lower() for part in _BETTER_HIGHER):
-        return "higher" if run > reference else None
-    return "lower" if run < reference else None
+    name, metric = final.metric.lower(), escape_text(final.metric, 80)
+    lower = any(part in name for part in _BETTER_LOWER)
+    if lower or not _BETTER_HIGHER.isdisjoint(re.split(r"[^a-z0-9]+", name)):
+        what = f"a {'lower' if lower else 'higher'} {metric}"
+        better = run < reference if lower else run > reference
+        return (
+            f"{what} ({number(run)}) than the reference ({number(reference)}): {what} proves "
+            "nothing about replay."
+            if better
+            else None
+        )
+    return (
+        f"another {metric} ({number(run)}, the reference {number(reference)}): whether that looks "
+        "better or worse proves nothing about replay."
+        if run != reference
+        else None
+    )
 
 
 def _step_count(outcome: ComparisonOutcome, stage: str) -> StepCount | None:

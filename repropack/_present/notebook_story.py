@@ -137,13 +137,16 @@ def answer(plan: Plan, results: Results) -> str | None:
         equal = ", ".join(code_span(item.name) for item in divergence.inputs if item.equal)
         inside = f", while what it is made of is equal: {equal}" if equal else ""
         where = f"**Where did it start?** At step {divergence.step}, in {stage}{inside}."
-        why = f"**Why?** {_done(changed)}"
+        why = f"**Why?** What was changed: {escape_markdown(intervention(changed), 1000)}."
         if divergence.kind == "output":
             why += (
                 " The same numbers gave another result, so they were put together in another way; "
                 "from there on every step starts from another place."
             )
-        unseen = f"**Why did no print show it?** The {metric} differs by less than is printed."
+        unseen = (
+            f"**Why did no print show it?** Printing rounds: in print, {metric} is the same at "
+            "every step, whatever it is in full."
+        )
         caught = (
             f"**What would have caught it?** A fingerprint of {stage}, at step {divergence.step}. "
             f"The printed {metric} would not have, at any of {plural(row.compared, 'step')}."

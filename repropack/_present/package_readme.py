@@ -6,14 +6,17 @@ so that an experiment whose bytes travel has the same README everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from repropack._format.layout import FIGURES, NOTEBOOK
 from repropack._present.findings import (
     config_value,
     contrasts,
     expectation,
+    forgotten_state,
     intervention,
     measure_sentences,
+    observed,
     outcome_sentence,
     recorded,
 )
@@ -35,6 +38,11 @@ repropack inspect FILE    # shows plan, runs and findings
 
 `check` and `verify` end with status 0 where everything is intact or identical, 1 where something
 differs, 3 where the package is damaged, and 4 where there is no answer.
+
+Without repropack, `python FILE` checks digests, log chains and arrays, with Python 3.9 or newer;
+for a folder it is `python FILE/__main__.py`. That executes a program which lies in the package: use
+it on a package that you trust, or take the checker from repropack's own source,
+`repropack/checker.py`, and run `python checker.py FILE`.
 """
 
 _LAYOUT = """\
@@ -49,13 +57,18 @@ _LAYOUT = """\
 | `results.json` | what the comparisons found; it follows from the logs and kept arrays |
 | `environment.json` | what it ran on |
 | `schemas/` | JSON Schemas of these documents |
-
-A run that is identical to the reference stores only its log.
+| `__main__.py` | a checker that needs nothing but Python's standard library |
 """
+_FIGURES = "| `figures/` | what the runs look like, drawn from the logs and kept arrays |\n"
+_NOTEBOOK = "| `notebook.ipynb` | the experiment told as a notebook that was executed |\n"
 
 
 def package_readme(
-    metadata: PackageMetadata, plan: Plan, results: Results, evidence_digest: str
+    metadata: PackageMetadata,
+    plan: Plan,
+    results: Results,
+    evidence_digest: str,
+    entries: Collection[str] = (),
 ) -> bytes:
     """Write the README of a package.
 
@@ -64,6 +77,7 @@ def package_readme(
         plan: What was run, the configuration complete.
         results: What was found.
         evidence_digest: Digest of the manifest's rows of plan, source, inputs and runs.
+        entries: Paths of the package; figures and the notebook are named where they are there.
 
     Returns:
         Markdown, UTF-8, one paragraph or list item a line.
@@ -85,11 +99,11 @@ def package_readme(
         "## What was not tested",
         _items(_not_tested(plan, results)),
         "## What is in it",
-        _LAYOUT.rstrip("\n"),
+        *_contents(entries),
         "## How to cite it",
         _citation(metadata, evidence_digest),
         "## Licence",
-        f"{escape_markdown(metadata.license)}; the text is in `LICENSE`.",
+        f"{escape_markdown(metadata.license)}; `LICENSE` holds the text or the identifier.",
     ]
     return ("\n\n".join(sections) + "\n").encode("utf-8")
 
@@ -161,10 +175,16 @@ def _comparison(comparison: ComparisonPlan, outcome: ComparisonOutcome | None) -
     expected = expectation(comparison.expect)
     if outcome is None:
         return
-    if expected:
-        held = "it held" if outcome.held else "**it failed**"
-        yield f"Claim: {escape_markdown(expected)}; {held}."
-    yield escape_markdown(outcome_sentence(outcome), 1000)
+    if expected and outcome.held is False:
+        instead = escape_markdown(observed(outcome), 1000)
+        yield f"Claim: {escape_markdown(expected)}; **it failed**: observed {instead}."
+    else:
+        if expected:
+            yield f"Claim: {escape_markdown(expected)}; it held."
+        yield escape_markdown(outcome_sentence(outcome), 1000)
+    forgotten = forgotten_state(outcome)
+    if forgotten is not None:
+        yield escape_markdown(forgotten, 1000)
     if not outcome.identical:
         for sentence in (*measure_sentences(outcome), *contrasts(outcome)):
             yield escape_markdown(sentence, 1000)
@@ -204,9 +224,16 @@ def _not_tested(plan: Plan, results: Results) -> Iterable[str]:
         yield "The steps between recorded ones: a difference there is narrowed to a range of steps."
     yield f"Steps after step {results.reference.last_step}."
     yield (
-        "Whether the result is any good. Equal bytes mean that it was reproduced; a lower loss "
-        "means nothing for that, and printed values that agree are rounded."
+        "Whether the result is any good. Equal bytes mean that it was reproduced; a better-looking "
+        "metric means nothing for that, and printed values that agree are rounded."
     )
+
+
+def _contents(entries: Collection[str]) -> Iterable[str]:
+    figures = _FIGURES if any(path.startswith(f"{FIGURES}/") for path in entries) else ""
+    notebook = _NOTEBOOK if NOTEBOOK in entries else ""
+    yield f"{_LAYOUT}{figures}{notebook}".rstrip("\n")
+    yield "A run that is identical to the reference stores only its log."
 
 
 def _changes(comparison: ComparisonPlan) -> bool:

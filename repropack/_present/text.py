@@ -7,7 +7,7 @@ its verdict, which the command line may colour.
 from __future__ import annotations
 
 from repropack._present.escape import escape_text
-from repropack._present.findings import contrasts, findings_table
+from repropack._present.findings import contrasts, failures, findings_table
 from repropack._present.layout import (
     ENTRY,
     ended,
@@ -23,6 +23,7 @@ from repropack.models.manifest import PackageMetadata
 from repropack.models.reports import BuildReport, CheckReport, Fault, UnpackReport
 
 _MAX_FAULTS = 20
+_ANOTHER = "package.another"
 
 
 def build_text(report: BuildReport) -> str:
@@ -43,9 +44,10 @@ def build_text(report: BuildReport) -> str:
     if results.comparisons:
         header, rows, right = findings_table(results)
         lines += ["", *table(header, rows, right=right)]
-    sentences = [text for outcome in results.comparisons for text in contrasts(outcome)]
-    if sentences:
-        lines += ["", *(line for text in sentences for line in wrap(text, rest="  "))]
+    for sentences_of in (failures, contrasts):
+        sentences = [text for outcome in results.comparisons for text in sentences_of(outcome)]
+        if sentences:
+            lines += ["", *(line for text in sentences for line in wrap(text, rest="  "))]
     return ended(lines)
 
 
@@ -62,13 +64,7 @@ def check_text(report: CheckReport) -> str:
         lines += wrap(_checked(report))
     lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
     if report.verdict == "intact":
-        lines += [
-            "",
-            *wrap(
-                "Nothing of the package was executed. Intact means that these are the bytes that "
-                "were packed; whether they can be reproduced is for `repropack verify` to find out."
-            ),
-        ]
+        lines += ["", *wrap(_intact(report))]
     return ended(lines)
 
 
@@ -100,15 +96,28 @@ def identity_lines(
 
 def fault_lines(faults: tuple[Fault, ...]) -> list[str]:
     """What is wrong with a package, one fault each, and that nothing was executed."""
-    lines = wrap(
-        f"The package is damaged or unsafe, and nothing of it was executed: "
-        f"{plural(len(faults), 'fault')}."
-    )
+    if {fault.code for fault in faults} == {_ANOTHER}:
+        lines = wrap(
+            "This is another package than the one expected, and nothing of it was executed."
+        )
+    else:
+        lines = wrap(
+            f"The package is damaged or unsafe, and nothing of it was executed: "
+            f"{plural(len(faults), 'fault')}."
+        )
     rows = [
-        f"{escape_text(fault.entry)}: {escape_text(fault.problem)} [{escape_text(fault.code, 80)}]"
+        f"{escape_text(fault.entry)}: {escape_text(_said_once(fault))} "
+        f"[{escape_text(fault.code, 80)}]"
         for fault in faults
     ]
     return [*lines, *listing(rows, at_most=_MAX_FAULTS)]
+
+
+def _said_once(fault: Fault) -> str:
+    """A problem without the entry that stands before it already."""
+    before, found, after = fault.problem.partition(f"entry {fault.entry!r}: ")
+    repeats = bool(found and after) and (not before or before.endswith(": "))
+    return after if repeats else fault.problem
 
 
 def _headline(verdict: str, subject: str) -> list[str]:
@@ -129,6 +138,22 @@ def _expectations(report: BuildReport) -> str:
     kept = f"{len(stated)} of {plural(len(stated), 'expectation')} held"
     silent = len(outcomes) - len(stated)
     return f"{kept}; {plural(silent, 'comparison')} without one" if silent else kept
+
+
+def _intact(report: CheckReport) -> str:
+    """What the verdict means, and who answers what it does not mean."""
+    if report.fast:
+        agrees = "its entries agree with its manifest."
+    else:
+        agrees = (
+            "the package agrees with its manifest and with itself; figures and a notebook were "
+            "not looked at beyond their digests."
+        )
+    return (
+        f"Nothing of the package was executed. Intact means that {agrees} Whether it is the one "
+        "that was published is for `--expect-digest` to say, whether it can be reproduced for "
+        "`repropack verify`."
+    )
 
 
 def _checked(report: CheckReport) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from repropack._present.escape import escape_text
 from repropack._present.findings import (
     config_value,
     expectation,
+    failure,
+    forgotten_state,
     intervention,
     outcome_sentence,
     recorded,
@@ -28,6 +31,7 @@ from repropack._present.text_environment import account_lines, differs, record_l
 from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import Plan
 from repropack.models.reports import Inspection
+from repropack.models.results import ComparisonOutcome
 
 _MAX_CONFIG_ROWS = 40
 
@@ -54,8 +58,8 @@ def inspect_text(report: Inspection) -> str:
     lines += _beside(report)
     lines += ["", *_entries(report), ""]
     lines += wrap(
-        "Read, not checked: `repropack check` tells whether these are the bytes that were packed, "
-        "`repropack verify` whether they can be reproduced here."
+        "Read, not checked: `repropack check` tells whether the package agrees with its manifest "
+        "and with itself, `repropack verify` whether it can be reproduced here."
     )
     return ended(lines)
 
@@ -131,11 +135,20 @@ def _comparisons(report: Inspection) -> list[str]:
         lines += wrap(f"{escape_text(comparison.name, 80)}: {intervention(comparison)}", rest="  ")
         outcome = found.get(comparison.name)
         if outcome is not None:
-            expected = expectation(outcome.expected).capitalize()
-            held = "held" if outcome.held else "FAILED"
-            text = f"{outcome_sentence(outcome)} {expected}: {held}."
-            lines += wrap(text if expected else outcome_sentence(outcome), first="  ")
+            lines += [line for text in _found(outcome) for line in wrap(text, first="  ")]
     return lines
+
+
+def _found(outcome: ComparisonOutcome) -> Iterator[str]:
+    """What a comparison found; where that was not expected, what was."""
+    if outcome.held is False:
+        yield f"FAILED: {failure(outcome)}."
+        if (forgotten := forgotten_state(outcome)) is not None:
+            yield forgotten
+        return
+    expected = expectation(outcome.expected)
+    held = f" E{expected[1:]}: held." if expected else ""
+    yield f"{outcome_sentence(outcome)}{held}"
 
 
 def _entries(report: Inspection) -> list[str]:

@@ -6,7 +6,12 @@ text ends with the scope: what equal bytes mean here, and what they do not.
 
 from __future__ import annotations
 
-from repropack._present.divergence import divergence_evidence, divergence_place, hypotheses
+from repropack._present.divergence import (
+    differing_constants,
+    divergence_evidence,
+    divergence_place,
+    hypotheses,
+)
 from repropack._present.escape import escape_text
 from repropack._present.layout import (
     WIDTH,
@@ -53,6 +58,10 @@ _SCOPE = {
     "and compare the package digest.",
     "could-not-run": "No answer: this says neither that the package replays nor that it does not.",
 }
+_RUNS_ALONE = (
+    "The runs were reproduced here, in this environment; what is drawn from them in the package "
+    "was not."
+)
 
 
 def verify_text(report: VerificationReport) -> str:
@@ -74,7 +83,9 @@ def verify_text(report: VerificationReport) -> str:
             lines += ["", *_difference(run, account is not None)]
     if report.verdict != "differs" and account is not None:
         lines += ["", *account_lines(account)]
-    if report.figures is not None and report.figures.reason is None:
+    if report.figures is not None and (
+        report.figures.paths.equal or report.figures.paths.differing
+    ):
         lines += ["", *_figures(report.figures.paths)]
     if report.not_verified:
         lines += ["", "not verified:"]
@@ -84,17 +95,23 @@ def verify_text(report: VerificationReport) -> str:
         lines += ["", *field("confinement:", "none")]
     else:
         lines += ["", *field("confinement:", _CONFINEMENT[confinement])]
-    lines += field("scope:", _SCOPE[report.verdict])
+    runs_alone = report.verdict == "differs" and all(run.equal for run in report.runs)
+    lines += field("scope:", _RUNS_ALONE if runs_alone else _SCOPE[report.verdict])
     return ended(lines)
 
 
 def _figures(paths: Split) -> list[str]:
-    total = len(paths.equal) + len(paths.differing)
-    text = f"{len(paths.equal)} of {total} drawn again from these runs are equal to the package's"
-    if paths.differing:
-        text += f"; not {join_names(escape_text(path, 120) for path in paths.differing)}: they do "
-        text += "not show what the runs gave"
-    return field("figures:", text)
+    """Figures drawn again from runs that are equal: one that differs shows something else."""
+    total, differing = len(paths.equal) + len(paths.differing), len(paths.differing)
+    if not differing:
+        text = f"all {total} drawn again from these runs: equal to the package's byte for byte"
+        return field("figures:", text)
+    do = "it does" if differing == 1 else "they do"
+    return field(
+        "figures:",
+        f"{total} drawn again from these runs, {differing} not equal to the package's "
+        f"({join_names(paths.differing)}): {do} not show what the runs gave",
+    )
 
 
 def _summary(report: VerificationReport) -> list[str]:
@@ -106,7 +123,9 @@ def _summary(report: VerificationReport) -> list[str]:
     asked = "" if report.runs_requested is None else ", only those asked for"
     text = f"{plural(total, 'run')} executed again here{asked}: "
     if equal == total:
-        return wrap(f"{text}every byte that was compared is equal to the package's.")
+        drawn = report.figures is not None and report.figures.paths.differing
+        but = ", but not its figures" if drawn else ""
+        return wrap(f"{text}every byte that was compared is equal to the package's{but}.")
     names = join_names(run.run for run in report.runs if not run.equal)
     return wrap(f"{text}{equal} equal to the package byte for byte, {total - equal} not ({names}).")
 
@@ -157,19 +176,15 @@ def _difference(run: RunVerification, environment_differs: bool) -> list[str]:  
         lines += _divergence_line(divergence_place(run.divergence), evidence)
         if beside is not None:
             lines += _elements(beside)
+    if constants := differing_constants(run):
+        lines += field("constants differ:", join_names(constants))
     for array in other:
         what = f"{escape_text(array.array, 80)} at step {array.step}"
         lines += field("array:", f"{what}: {_counts(array)}")
         lines += _elements(array, at_most=_MAX_OTHER_ELEMENTS)
     if run.final_arrays.differing:
         lines += field("final arrays:", f"differing: {join_names(run.final_arrays.differing)}")
-    lines += [
-        line
-        for problem in run.problems[:_MAX_PROBLEMS]
-        for line in field("also:", escape_text(problem, 300))
-    ]
-    if len(run.problems) > _MAX_PROBLEMS:
-        lines += field("also:", f"{len(run.problems) - _MAX_PROBLEMS} more")
+    lines += _problems(run.problems)
     if run.repeats is not None:
         lines += field("repeats here:", _REPEATS[run.repeats])
     allowed, excluded = hypotheses(run, environment_differs=environment_differs)
@@ -178,6 +193,13 @@ def _difference(run: RunVerification, environment_differs: bool) -> list[str]:  
     if excluded:
         lines += field("not with:", "; ".join(excluded))
     return lines
+
+
+def _problems(problems: tuple[str, ...]) -> list[str]:
+    shown = [escape_text(problem, 300) for problem in problems[:_MAX_PROBLEMS]]
+    if len(problems) > _MAX_PROBLEMS:
+        shown.append(f"{len(problems) - _MAX_PROBLEMS} more")
+    return [line for text in shown for line in field("also:", text)]
 
 
 _REPEATS = {

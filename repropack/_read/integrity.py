@@ -104,7 +104,8 @@ def check_package_whole(
         UnsupportedVersionError: an entry is held by reference, which this release cannot read.
     """
     if expect_digest is not None and expect_digest != package.package_digest:
-        findings.add_issue(
+        findings.add(
+            "package.another",
             MANIFEST,
             f"package digest differs: expected {expect_digest}, observed {package.package_digest}",
         )

@@ -6,7 +6,6 @@ Nothing appears at the target before it is whole: it is written aside, synced an
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.layout import MANIFEST, media_type_of, role_of
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._read.package import evidence_digest
+from repropack._run.target import replace_directory
 from repropack.errors import UsageError
 from repropack.models.manifest import Entry, Manifest, PackageMetadata
 
@@ -112,7 +112,7 @@ def publish(
     (tree / MANIFEST).write_bytes(data)
     if directory:
         _fix_modes(tree, {entry.path for entry in entries if entry.executable})
-        _replace_directory(tree, target)
+        replace_directory(tree, target)
         size = len(data) + sum(entry.size for entry in entries)
     else:
         aside = tree.parent / "package.zip"
@@ -153,21 +153,6 @@ def _fix_modes(tree: Path, executables: set[str]) -> None:
             place.chmod(EXECUTABLE_MODE if path in executables else FILE_MODE)
             with place.open("rb") as stream:
                 os.fsync(stream.fileno())
-
-
-def _replace_directory(tree: Path, target: Path) -> None:
-    """Put ``tree`` in the place of ``target``; where that fails, ``target`` is put back."""
-    if not target.exists():
-        tree.rename(target)
-        return
-    former = tree.parent / "former"
-    target.rename(former)
-    try:
-        tree.rename(target)
-    except BaseException:
-        former.rename(target)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
 
 
 def _sync_folder(folder: Path) -> None:

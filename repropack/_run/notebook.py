@@ -74,6 +74,7 @@ def execute_notebook(
     with _socket_folder() as sockets:
         copy = home / "package"
         shutil.copytree(folder, copy)
+        (copy / "notebook.ipynb").unlink(missing_ok=True)  # the package's own, maybe read-only
         (copy / "notebook.ipynb").write_bytes(notebook_bytes(source))
         job = {
             "notebook": str(copy / "notebook.ipynb"),

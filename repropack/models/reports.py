@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from repropack.errors import DivergenceError
+from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError
 from repropack.models.base import Count, Digest, Document, Model, Number, RunName, StepNumber
 from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
 from repropack.models.manifest import Entry, PackageMetadata
@@ -161,10 +161,19 @@ class VerificationReport(Document):
         """Raise unless the verdict is ``identical``.
 
         Raises:
-            DivergenceError: the verdict is anything else; its message names the verdict.
+            DivergenceError: it differs.
+            IntegrityError: it is damaged; holds every fault.
+            CouldNotRunError: there is no answer.
         """
-        if self.verdict != "identical":
-            raise DivergenceError(f"{self.path}: expected identical, observed {self.verdict}")
+        if self.verdict == "differs":
+            raise DivergenceError(f"{self.path}: expected identical, observed differs")
+        if self.verdict == "damaged":
+            raise IntegrityError(tuple((fault.entry, fault.problem) for fault in self.faults))
+        if self.verdict == "could-not-run":
+            problem = self.problem
+            why = "no reason is known" if problem is None else problem.message
+            hint = None if problem is None else problem.hint
+            raise CouldNotRunError(f"{self.path}: could not run: {why}", hint=hint)
 
 
 class RunSummary(Model):

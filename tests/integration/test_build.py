@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from repropack import build as build_module
+from repropack._format.zip_layout import ZipMember, local_header
 from repropack._read.equality import hold_against
 from repropack._read.package import open_package
 from repropack.build import build_package
@@ -224,22 +225,23 @@ def test_a_target_that_exists_is_not_touched(project: Path, out: Path, directory
     (out / "tiny").write_bytes(b"mine")
     with pytest.raises(UsageError) as caught:
         build_package(project, out / "tiny", directory=directory, on_step=never)
-    assert (caught.value.code, caught.value.message) == (
-        "usage",
-        "tiny: expected a path that does not exist, observed one that does",
-    )
-    assert caught.value.hint == "give another path with -o, or --force to replace it"
+    kind = "folder" if directory else "path"
+    assert caught.value.code == "usage"
+    expected = f"tiny: expected a {kind} that does not exist, observed one that does"
+    assert caught.value.message == expected
+    assert caught.value.hint == "give another, or --force to replace a package"
     assert (out / "tiny").read_bytes() == b"mine"
     assert [path.name for path in out.iterdir()] == ["tiny"]
 
 
 def test_a_link_that_leads_nowhere_is_a_target_that_exists(project: Path, out: Path):
-    """A dangling link is not written through, and force replaces the link itself."""
+    """A dangling link is not written through, nor replaced with force: it is no package."""
     (out / "tiny.zip").symlink_to("nowhere")
     with pytest.raises(UsageError, match="expected a path that does not exist"):
         build_package(project, out / "tiny.zip")
-    build_package(project, out / "tiny.zip", force=True)
-    assert not (out / "tiny.zip").is_symlink()
+    with pytest.raises(UsageError, match="expected a package's zip to replace"):
+        build_package(project, out / "tiny.zip", force=True)
+    assert (out / "tiny.zip").is_symlink()
     assert [path.name for path in out.iterdir()] == ["tiny.zip"]
 
 
@@ -259,11 +261,12 @@ def test_force_replaces_a_package(project: Path, out: Path, directory: bool):
 @pytest.mark.parametrize(
     ("kind", "directory", "message"),
     [
-        ("folder", False, "tiny: expected a file to replace, observed something else"),
+        ("folder", False, "tiny: expected a package's zip to replace, observed something else"),
+        ("file", False, "tiny: expected a package's zip to replace, observed something else"),
         ("folder", True, "tiny: expected a package directory to replace, observed something else"),
         ("file", True, "tiny: expected a package directory to replace, observed something else"),
     ],
-    ids=["folder-by-zip", "folder-by-directory", "file-by-directory"],
+    ids=["folder-by-zip", "file-by-zip", "folder-by-directory", "file-by-directory"],
 )
 def test_force_replaces_nothing_but_a_package(
     project: Path, out: Path, kind: str, directory: bool, message: str
@@ -323,11 +326,14 @@ def test_a_failure_at_any_stage_leaves_the_old_package(
     project: Path, out: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     """From the first run to the last rename: what fails, the old package stands."""
-    (out / "tiny.zip").write_bytes(b"old")
+    old = local_header(
+        ZipMember("manifest.json", 0, 0, 0, deflated=False, executable=False, offset=0)
+    )
+    (out / "tiny.zip").write_bytes(old)
     monkeypatch.setattr(build_module, name, breaking)
     with pytest.raises(DiskError):
         build_package(project, out / "tiny.zip", force=True)
-    assert (out / "tiny.zip").read_bytes() == b"old"
+    assert (out / "tiny.zip").read_bytes() == old
     assert [path.name for path in out.iterdir()] == ["tiny.zip"]
 
 

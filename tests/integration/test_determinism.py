@@ -20,6 +20,8 @@ import pytest
 from tests.support.expected import EVIDENCE_DIGEST
 from tests.support.experiments import TINY, write_project
 
+pytestmark = pytest.mark.slow
+
 BUILD = """
 import json, sys
 from repropack.build import build_package
@@ -29,8 +31,6 @@ print(json.dumps([report.package_digest, report.evidence_digest]))
 """
 FAKE_CLOCK = """
 import time
-
-pytestmark = pytest.mark.slow
 time.time = lambda: 1e9
 time.time_ns = lambda: 10**18
 time.localtime = time.gmtime = lambda *_: time.struct_time((1999, 12, 31, 23, 59, 59, 4, 365, 0))
@@ -174,7 +174,7 @@ def test_building_over_a_package_gives_the_same(
 ) -> None:
     """What stood at the target before leaves no trace."""
     script = BUILD.replace("output)\n", "output, force=True)\n", 1)
-    (tmp_path / "tiny.zip").write_bytes(b"former")
+    (tmp_path / "tiny.zip").write_bytes(first[:1000])
     subprocess.run(
         [sys.executable, "-c", script, str(project), str(tmp_path / "tiny.zip")], check=True
     )

@@ -65,12 +65,12 @@ def outputs(data: bytes) -> list[Any]:
 
 
 def texts(data: bytes) -> str:
-    """Everything that is said in outputs, images left out."""
+    """Everything that is said in outputs, images left out; a stream may come in pieces."""
     parts = []
     for output in outputs(data):
         parts.append(output.get("text", ""))
         parts += [v for k, v in output.get("data", {}).items() if not k.startswith("image/")]
-    return "\n".join(parts)
+    return "".join(parts)
 
 
 def test_every_assertion_of_the_lab_holds(executed: bytes) -> None:

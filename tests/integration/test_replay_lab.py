@@ -420,7 +420,11 @@ def test_an_existing_folder_is_replaced_only_by_force(lab_package: Path, tmp_pat
     (target / "mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="expected a folder that does not exist"):
         unpack_package(lab_package, target)
+    with pytest.raises(UsageError, match="expected a package directory to replace"):
+        unpack_package(lab_package, target, force=True)
     assert contents(target) == {"mine.txt": b"mine"}
+    (target / "mine.txt").rename(target / "manifest.json")
+    (target / "manifest.json").write_text('{"format": "replay-package"}')
     unpack_package(lab_package, target, ["plan.json"], force=True)
     assert set(contents(target)) == {"plan.json"}
     assert [path.name for path in tmp_path.iterdir()] == ["unpacked"]
@@ -434,7 +438,7 @@ def test_force_replaces_folders_alone_and_never_the_package(
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("file", "link"):
-        with pytest.raises(UsageError, match="expected a folder to replace"):
+        with pytest.raises(UsageError, match="expected a package directory to replace"):
             unpack_package(path, tmp_path / name, force=True)
     with pytest.raises(UsageError, match="observed one that holds it"):
         unpack_package(path, tmp_path, force=True)
@@ -456,7 +460,7 @@ def test_a_damaged_package_is_not_unpacked(lab_package: Path, tmp_path: Path) ->
         unpack_package(path, tmp_path / "new" / "unpacked", ["plan.json"])
     assert [entry for entry, _ in caught.value.issues] == ["LICENSE", "README.md"]
     assert not (tmp_path / "new").exists()
-    with pytest.raises(UsageError, match="no entry 'absent'"):
+    with pytest.raises(UsageError, match="no entry and no folder 'absent'"):
         unpack_package(lab_package, tmp_path / "unpacked", ["absent"])
 
 

@@ -165,8 +165,9 @@ def differing_outcome(run: str, divergence: Divergence, **changes: Any) -> Compa
 
 
 def reversed_reduction(**changes: Any) -> ComparisonOutcome:
-    """Every printed loss equal, every step's weights different."""
+    """Another configuration: every printed loss equal, every step's weights different."""
     fields: dict[str, Any] = {
+        "config_equal": False,
         "kept": (
             KeptDifference(
                 stage="weights",
@@ -196,6 +197,31 @@ def sampler_reset(**changes: Any) -> ComparisonOutcome:
         ),
     }
     return differing_outcome("sampler-reset", at_batch(), **(fields | changes))
+
+
+def forgetful_resume(**changes: Any) -> ComparisonOutcome:
+    """A resume that was expected to be identical, of an experiment with undeclared state."""
+    divergence = Divergence(
+        kind="output",
+        step=11,
+        last_equal_step=10,
+        stage="w",
+        inputs=(
+            InputEquality(name="gradient", equal=True),
+            InputEquality(name="state:w", equal=True),
+        ),
+        stages=Split(equal=("gradient",), differing=("w",)),
+        state_before=Split(equal=("w",)),
+        state_after=Split(differing=("w",)),
+    )
+    fields: dict[str, Any] = {
+        "start": Split(equal=("w",)),
+        "printed": (),
+        "final_metrics": (FinalMetric(metric="height", reference=8.14, run=7.73),),
+        "expected": "identical",
+        "held": False,
+    }
+    return differing_outcome("resume", divergence, **fields).model_copy(update=changes)
 
 
 def results(*comparisons: ComparisonOutcome, **changes: Any) -> Results:
@@ -251,6 +277,14 @@ def damaged_check(**changes: Any) -> CheckReport:
         Fault(code="package.integrity", entry="source/lab.py", problem="missing"),
     )
     return check_report(**({"verdict": "damaged", "faults": faults} | changes))
+
+
+def another_package() -> CheckReport:
+    """What checking an intact package reports where another was expected."""
+    problem = f"package digest differs: expected {CHAIN}, observed {PACKAGE_DIGEST}"
+    return damaged_check(
+        faults=(Fault(code="package.another", entry="manifest.json", problem=problem),)
+    )
 
 
 def verified_run(run: str = "reference", **changes: Any) -> RunVerification:

@@ -31,7 +31,8 @@ def stored(*cells: Any) -> bytes:
     made = copy.deepcopy(list(cells))
     for place, cell in enumerate(made):
         cell.id = f"{cell.id}-{place}"
-    return nbformat.writes(new_notebook(cells=made)).encode()
+    text: str = nbformat.writes(new_notebook(cells=made))
+    return text.encode()
 
 
 EXECUTED = (

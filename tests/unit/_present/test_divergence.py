@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from repropack._present.divergence import divergence_evidence, divergence_place, hypotheses
+from repropack._present.divergence import (
+    differing_constants,
+    divergence_evidence,
+    divergence_place,
+    hypotheses,
+)
 from repropack.models.results import Divergence, InputEquality, Split
 from tests.support.reports import COMPONENTS, at_batch, at_gradient, differing_run
 
@@ -86,6 +91,11 @@ UNRECORDED = divergence(
             "every recorded value is equal, the reason for the end differs",
         ),
         (
+            divergence("metric", metrics=Split(differing=("loss", "height"))),
+            "step 5 · metric loss, height",
+            "every recorded stage and component is equal, loss, height differ",
+        ),
+        (
             divergence("metric", step=45, last_equal_step=40),
             "steps 41..45 · metric",
             "every recorded stage and component is equal, a metric differs",
@@ -100,7 +110,8 @@ def test_place_and_evidence(found: Divergence, place: str, evidence: str) -> Non
 
 LATE = at_gradient(step=41, last_equal_step=40)
 OTHER_START = at_batch(step=1, last_equal_step=0)
-FIRST_STATE = {"state_before": Split(equal=("adam",), differing=("sampler",))}
+OTHER_FEATURES = "constant 'features' differs: expected a, observed b"
+OTHER_CONFIGURATION = "configuration differs: expected a, observed b"
 
 
 @pytest.mark.parametrize(
@@ -121,13 +132,25 @@ FIRST_STATE = {"state_before": Split(equal=("adam",), differing=("sampler",))}
             ("an incomplete or reset checkpoint: component sampler",),
         ),
         (
-            {"divergence": OTHER_START},
-            ("something random that is not pinned, or other code or data",),
+            {"divergence": LATE, "first_step": 41, "claim": "exact-resume"},
+            (
+                (
+                    "something that this operation depends on and state_dict does not hold, or "
+                    "another order or rounding of it"
+                ),
+            ),
         ),
+        ({"divergence": OTHER_START}, ("other code or data",)),
         (
-            {"problems": ("constant 'features' differs: expected a, observed b",)},
-            ("something random that is not pinned, or other code or data",),
+            {"divergence": OTHER_START, "repeats": None},
+            ("other code or data, or something random that is not pinned",),
         ),
+        ({"problems": (OTHER_FEATURES,)}, ("other code or data",)),
+        (
+            {"problems": (OTHER_FEATURES,), "repeats": False},
+            ("other code or data, or something random that is not pinned",),
+        ),
+        ({"problems": (OTHER_FEATURES,), "divergence": None}, ("other code or data",)),
         (
             {"divergence": AFTER_STAGES},
             ("something that no stage records changes the state: component clock",),
@@ -161,8 +184,8 @@ FIRST_STATE = {"state_before": Split(equal=("adam",), differing=("sampler",))}
             ("another operation or another state: record every input to tell them apart",),
         ),
         (
-            {"problems": ("configuration differs: expected a, observed b",)},
-            ("the other configuration (above)", "another order or rounding of this operation"),
+            {"problems": (OTHER_CONFIGURATION, OTHER_FEATURES)},
+            ("the other configuration (above)", "other code or data"),
         ),
         ({"divergence": None}, ()),
     ],
@@ -171,6 +194,29 @@ def test_what_the_evidence_allows(run: dict[str, Any], allowed: tuple[str, ...])
     """The hypothesis follows from the kind of divergence and where in the run it lies."""
     found, _ = hypotheses(differing_run(**run), environment_differs=False)
     assert found == allowed
+
+
+@pytest.mark.parametrize("claim", ["independent-replay", "exact-resume", "comparison"])
+@pytest.mark.parametrize("first_step", [1, 41])
+@pytest.mark.parametrize("problem", [OTHER_FEATURES, OTHER_CONFIGURATION])
+@pytest.mark.parametrize("found", [LATE, at_gradient(), UNRECORDED, METRIC])
+def test_no_operation_is_blamed_where_the_run_was_made_of_something_else(
+    found: Divergence, problem: str, first_step: int, claim: Any
+) -> None:
+    """Fresh or resumed: with another constant or configuration the cause lies before any step."""
+    run = differing_run(divergence=found, problems=(problem,), first_step=first_step, claim=claim)
+    allowed, _ = hypotheses(run, environment_differs=True)
+    assert allowed[0] == "the other environment (above)"
+    assert allowed[1:] in {("other code or data",), ("the other configuration (above)",)}
+
+
+def test_differing_constants_are_named() -> None:
+    """Their names alone, once each, out of everything that was found."""
+    run = differing_run(
+        problems=(OTHER_CONFIGURATION, OTHER_FEATURES, "constant 'targets' differs", OTHER_FEATURES)
+    )
+    assert differing_constants(run) == ("features", "targets")
+    assert differing_constants(differing_run()) == ()
 
 
 def test_another_environment_is_the_first_hypothesis() -> None:

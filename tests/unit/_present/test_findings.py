@@ -10,6 +10,8 @@ from repropack._present.findings import (
     config_value,
     contrasts,
     expectation,
+    failures,
+    forgotten_state,
     intervention,
     measure_sentences,
     outcome_sentence,
@@ -25,7 +27,7 @@ def test_equal_prints_over_different_weights_are_the_contrast_that_matters() -> 
     assert list(contrasts(reports.reversed_reduction())) == [
         (
             "reversed-reduction printed the same loss as the reference at 100 of 100 steps; "
-            "its weights differ at 100 of 100 steps."
+            "its stage weights differs at 100 of 100 steps."
         )
     ]
 
@@ -48,6 +50,10 @@ def test_a_lower_loss_proves_nothing() -> None:
         ("val_accuracy", 0.8, 0.9, "a higher val_accuracy"),
         ("val_accuracy", 0.8, 0.7, None),
         ("loss", 0.2, {"$float": "nan"}, None),
+        ("accuracy_error", 0.2, 0.1, "a lower accuracy_error"),
+        ("acceleration", 8.14, 7.73, "another acceleration"),
+        ("height", 7.73, 8.14, "another height"),
+        ("height", 7.73, 7.73, None),
     ],
 )
 def test_only_the_better_looking_value_is_a_contrast(
@@ -60,6 +66,115 @@ def test_only_the_better_looking_value_is_a_contrast(
     assert all(f"ended with {said} (" in sentence for sentence in sentences)
 
 
+def test_a_metric_of_unknown_direction_is_neither_better_nor_worse() -> None:
+    """Both values, and that neither direction would prove anything."""
+    assert list(contrasts(reports.forgetful_resume())) == [
+        (
+            "resume did not replay, and ended with another height (7.73, the reference 8.14): "
+            "whether that looks better or worse proves nothing about replay."
+        )
+    ]
+
+
+def test_another_configuration_was_never_meant_to_replay() -> None:
+    """A better last value of a run that was configured otherwise deceives nobody about replay."""
+    assert list(contrasts(reports.sampler_reset(config_equal=False))) == []
+    (printed,) = contrasts(reports.reversed_reduction(config_equal=False))
+    assert "did not replay" not in printed
+
+
+FORGOTTEN = (
+    "resume: step 11 · w: its inputs (gradient, state:w) are equal, its output differs: it "
+    "depends on something that state_dict does not hold."
+)
+
+
+def test_forgotten_state_is_told() -> None:
+    """What was expected, what was observed, and what follows from equal inputs."""
+    assert list(failures(reports.forgetful_resume())) == [
+        "resume: expected to be identical; observed step 11 · w.",
+        FORGOTTEN,
+    ]
+    alone = reports.forgetful_resume().divergence
+    assert alone is not None
+    bare = reports.forgetful_resume(divergence=alone.model_copy(update={"inputs": ()}))
+    assert forgotten_state(bare) == FORGOTTEN.replace(
+        "its inputs (gradient, state:w) are equal, ", ""
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"config_equal": False},
+        {"constants": Split(differing=("features",))},
+        {"start": Split(differing=("w",))},
+        {"first_step": 1, "divergence": reports.at_gradient()},
+        {"divergence": reports.at_gradient(step=12, last_equal_step=11)},
+        {"divergence": reports.at_batch(step=11, last_equal_step=10)},
+        {"expected": ExpectedDivergence(diverges_at=12)},
+        {"identical": True, "divergence": None},
+    ],
+)
+def test_state_is_not_said_to_be_forgotten_where_something_else_differs(
+    changes: dict[str, Any],
+) -> None:
+    """Another configuration, other data, another start, a fresh run or a later step allow more."""
+    assert forgotten_state(reports.forgetful_resume(**changes)) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (
+            reports.forgetful_resume(expected=ExpectedDivergence(diverges_at=1, stage="gradient")),
+            "expected to part at step 1, at gradient; observed step 11 · w.",
+        ),
+        (
+            reports.sampler_reset(
+                held=False,
+                expected=ExpectedDivergence(diverges_at=41, stage="batch", component="adam"),
+            ),
+            (
+                "expected to part at step 41, at batch, because component adam differs; observed "
+                "step 41 · batch, state differs: sampler."
+            ),
+        ),
+        (
+            reports.sampler_reset(held=False, expected="identical"),
+            "expected to be identical; observed step 41 · batch, state differs: sampler.",
+        ),
+        (
+            reports.forgetful_resume(constants=Split(differing=("features", "targets"))),
+            "expected to be identical; observed step 11 · w; constants differ: features, targets.",
+        ),
+        (
+            reports.outcome("a", held=False, expected=ExpectedDivergence(diverges_at=3)),
+            (
+                "expected to part at step 3; observed no difference, every fingerprint is equal "
+                "at 100 of 100 steps."
+            ),
+        ),
+        (
+            reports.outcome("a", held=False, identical=False, start=Split(differing=("clock",))),
+            (
+                "expected to be identical; observed another state (clock) at its beginning, and "
+                "every recorded step is equal."
+            ),
+        ),
+    ],
+)
+def test_a_failed_expectation_says_what_was_observed(outcome: Any, said: str) -> None:
+    """Expected and observed in one line, with the evidence where the place alone is too little."""
+    assert list(failures(outcome)) == [f"{outcome.run}: {said}"]
+
+
+def test_what_held_or_was_not_expected_is_no_failure() -> None:
+    """Nothing to explain."""
+    assert list(failures(reports.sampler_reset())) == []
+    assert list(failures(reports.sampler_reset(expected=None, held=None))) == []
+
+
 def test_an_identical_comparison_has_no_contrast() -> None:
     """Equal prints over equal bytes are no news."""
     assert list(contrasts(reports.outcome("full-checkpoint"))) == []
@@ -69,8 +184,9 @@ def test_an_identical_comparison_has_no_contrast() -> None:
     ("changes", "inside"),
     [
         ({"kept": (), "components": (count := StepCount(name="adam", compared=9, differing=9),)},
-         "its adam differ at 9 of 9 steps"),
-        ({"kept": (), "components": (), "stages": (count,)}, "its adam differ at 9 of 9 steps"),
+         "its component adam differs at 9 of 9 steps"),
+        ({"kept": (), "components": (), "stages": (count,)},
+         "its stage adam differs at 9 of 9 steps"),
         ({"kept": (), "components": (), "stages": ()}, "it differs from step 1 · gradient on"),
     ],
 )  # fmt: skip
@@ -102,7 +218,11 @@ def test_what_differs_is_named_without_kept_stages_too(
         ),
         (
             reports.outcome("a", identical=False, start=Split(differing=("clock",))),
-            "It started from another state (clock) and is equal in every recorded step.",
+            "It began with another state (clock) and is equal in every recorded step.",
+        ),
+        (
+            reports.outcome("a", identical=False, constants=Split(differing=("features",))),
+            "It began with other constants (features) and is equal in every recorded step.",
         ),
     ],
 )
@@ -115,15 +235,15 @@ def test_measures_are_given_in_full() -> None:
     """Largest differences keep all their digits, and printed values stand beside them."""
     assert list(measure_sentences(reports.reversed_reduction())) == [
         (
-            "weights differ at 100 of 100 steps; the largest difference is 1.1920928955078125e-07, "
-            "first at step 38."
+            "stage weights differs at 100 of 100 steps; the largest difference is "
+            "1.1920928955078125e-07, first at step 38."
         ),
         "loss prints equal at 100 of 100 steps.",
     ]
     printed = (PrintedAgreement(metric="loss", compared=1, equal=0),)
     bits_only = reports.differing_outcome("a", reports.at_gradient(), printed=printed)
     assert list(measure_sentences(bits_only)) == [
-        "weights differ at 100 of 100 steps.",
+        "stage weights differs at 100 of 100 steps.",
         "loss prints equal at 0 of 1 step.",
     ]
     assert list(measure_sentences(reports.outcome("a", printed=()))) == []

@@ -162,6 +162,7 @@ class TestStory:
         assert "Where the runs agree" in told
         assert len(play(folder).figures) == 1
 
+    @pytest.mark.slow
     def test_many_comparisons_are_made_in_one_loop(self, tmp_path: Path) -> None:
         """Beyond a dozen there is one list and one cell, and every comparison is still made."""
         rows = "".join(

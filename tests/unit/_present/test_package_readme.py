@@ -41,16 +41,16 @@ The reference is one uninterrupted run. Each comparison is a second run under on
 - What was done: run again from the beginning in a fresh process, reduction = "reverse".
 - Claim: expected to part at step 1, at gradient; it held.
 - Different: the first divergence is at step 1 · gradient.
-- weights differ at 100 of 100 steps; the largest difference is 1.1920928955078125e-07, first at step 38.
+- stage weights differs at 100 of 100 steps; the largest difference is 1.1920928955078125e-07, first at step 38.
 - loss prints equal at 100 of 100 steps.
-- reversed-reduction printed the same loss as the reference at 100 of 100 steps; its weights differ at 100 of 100 steps.
+- reversed-reduction printed the same loss as the reference at 100 of 100 steps; its stage weights differs at 100 of 100 steps.
 
 ### `sampler-reset`
 
 - What was done: resumed in a fresh process from the checkpoint after step 40, sampler put back to its value at step 0.
 - Claim: expected to part at step 41, at batch, because component sampler differs; it held.
 - Different: the first divergence is at step 41 · batch.
-- weights differ at 60 of 60 steps; the largest difference is 0.041036590933799744, first at step 99.
+- stage weights differs at 60 of 60 steps; the largest difference is 0.041036590933799744, first at step 99.
 - loss prints equal at 6 of 60 steps.
 - sampler-reset did not replay, and ended with a lower loss (0.02076356404369701) than the reference (0.0214672945992594): a lower loss proves nothing about replay.
 
@@ -68,6 +68,11 @@ repropack inspect FILE    # shows plan, runs and findings
 `check` and `verify` end with status 0 where everything is intact or identical, 1 where something
 differs, 3 where the package is damaged, and 4 where there is no answer.
 
+Without repropack, `python FILE` checks digests, log chains and arrays, with Python 3.9 or newer;
+for a folder it is `python FILE/__main__.py`. That executes a program which lies in the package: use
+it on a package that you trust, or take the checker from repropack's own source,
+`repropack/checker.py`, and run `python checker.py FILE`.
+
 The evidence digest of this package is `sha256:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`. It covers the plan, the source, the inputs and the runs, and leaves out what describes the machine. The package digest, which names this very package, is the SHA-256 of `manifest.json`; it cannot be stated here, because the manifest lists this file.
 
 ## What was not tested
@@ -77,7 +82,7 @@ The evidence digest of this package is `sha256:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdc
 - Repeating: no comparison runs the same experiment a second time from its beginning.
 - State that the experiment does not declare. It declares `adam`, `sampler`, `weights`; a part that is not among these, such as a scheduler or a loader, was not saved, restored or compared.
 - Steps after step 100.
-- Whether the result is any good. Equal bytes mean that it was reproduced; a lower loss means nothing for that, and printed values that agree are rounded.
+- Whether the result is any good. Equal bytes mean that it was reproduced; a better-looking metric means nothing for that, and printed values that agree are rounded.
 
 ## What is in it
 
@@ -92,6 +97,7 @@ The evidence digest of this package is `sha256:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdc
 | `results.json` | what the comparisons found; it follows from the logs and kept arrays |
 | `environment.json` | what it ran on |
 | `schemas/` | JSON Schemas of these documents |
+| `__main__.py` | a checker that needs nothing but Python's standard library |
 
 A run that is identical to the reference stores only its log.
 
@@ -101,7 +107,7 @@ Ada Example, B. Second (2026). Identical printed losses, different weights. repl
 
 ## Licence
 
-CC-BY-4.0; the text is in `LICENSE`.
+CC-BY-4.0; `LICENSE` holds the text or the identifier.
 """  # noqa: E501 - one paragraph a line
 
 
@@ -130,8 +136,35 @@ def test_a_failed_claim_is_loud() -> None:
         reports.sampler_reset(held=False),
     )
     text = readme(results=results)
-    assert "because component sampler differs; **it failed**.\n" in text
+    assert "because component sampler differs; **it failed**: observed step 41 · batch.\n" in text
     assert text.count("it held") == 2
+
+
+def test_forgotten_state_is_told() -> None:
+    """A resume that computes something else from equal inputs shows what state_dict lacks."""
+    comparisons = (ComparisonPlan(name="resume", resume_at=10, expect="identical"),)
+    text = readme(
+        plan=reports.plan(comparisons=comparisons),
+        results=reports.results(reports.forgetful_resume()),
+    )
+    assert (
+        "- Claim: expected to be identical; **it failed**: observed step 11 · w.\n"
+        "- resume: step 11 · w: its inputs (gradient, state:w) are equal, its output differs: it "
+        "depends on something that state_dict does not hold.\n"
+        "- stage weights differs at 90 of 90 steps.\n"
+    ) in text
+
+
+def test_figures_and_a_notebook_are_listed_where_they_are_there() -> None:
+    """The table names what a package holds, and nothing that it does not."""
+    both = readme(entries=("figures/printed.svg", "notebook.ipynb", "plan.json"))
+    checker = "| `__main__.py` | a checker that needs nothing but Python's standard library |\n"
+    figures = "| `figures/` | what the runs look like, drawn from the logs and kept arrays |\n"
+    notebook = "| `notebook.ipynb` | the experiment told as a notebook that was executed |\n"
+    end = "\nA run that is identical to the reference stores only its log.\n"
+    assert f"{checker}{figures}{notebook}{end}" in both
+    assert f"{checker}{figures}{end}" in readme(entries=("figures/printed.svg",))
+    assert f"{checker}{end}" in readme(entries=("source/figures/a.svg",))
 
 
 def test_a_package_without_comparisons_claims_nothing() -> None:

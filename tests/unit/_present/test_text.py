@@ -13,7 +13,7 @@ from repropack._present.text import build_text, check_text, unpack_text
 from repropack._present.text_inspect import inspect_text
 from repropack._present.text_verify import verify_text
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, RecordPlan
-from repropack.models.reports import Fault, Problem
+from repropack.models.reports import Fault, Problem, RenderedVerification
 from repropack.models.results import PrintedAgreement, Split
 from tests.support import reports
 
@@ -31,14 +31,14 @@ built  replay-lab-1.0.0.zip (565.7 kB)
 {IDENTITY}
 The reference ran 100 steps.
 
-                                                   weights  loss prints  largest diff.
-comparison          steps    first divergence    differ at     equal at  of weights      expected
+                                                   weights  loss prints  largest diff.   as
+comparison          steps    first divergence   differs at     equal at  of weights      expected
 full-checkpoint     41..100  none                  0 of 60     60 of 60  -               yes
 reversed-reduction  1..100   step 1 · gradient  100 of 100   100 of 100  1.19e-07 at 38  yes
 sampler-reset       41..100  step 41 · batch      60 of 60      6 of 60  0.041 at 99     yes
 
-reversed-reduction printed the same loss as the reference at 100 of 100 steps; its weights differ at
-  100 of 100 steps.
+reversed-reduction printed the same loss as the reference at 100 of 100 steps; its stage weights
+  differs at 100 of 100 steps.
 sampler-reset did not replay, and ended with a lower loss (0.02076356404369701) than the reference
   (0.0214672945992594): a lower loss proves nothing about replay.
 """
@@ -49,8 +49,9 @@ intact  lab.zip
 results follow from them.
 
 {IDENTITY}
-Nothing of the package was executed. Intact means that these are the bytes that were packed; whether
-they can be reproduced is for `repropack verify` to find out.
+Nothing of the package was executed. Intact means that the package agrees with its manifest and with
+itself; figures and a notebook were not looked at beyond their digests. Whether it is the one that
+was published is for `--expect-digest` to say, whether it can be reproduced for `repropack verify`.
 """
 
 DAMAGED = f"""\
@@ -58,6 +59,15 @@ damaged  lab.zip
 The package is damaged or unsafe, and nothing of it was executed: 2 faults.
 - plan.json: its digest differs [package.integrity]
 - source/lab.py: missing [package.integrity]
+
+{IDENTITY}"""
+
+ANOTHER = f"""\
+damaged  lab.zip
+This is another package than the one expected, and nothing of it was executed.
+- manifest.json: package digest differs: expected
+  sha256:0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f, observed
+  sha256:abababababababababababababababababababababababababababababababab [package.another]
 
 {IDENTITY}"""
 
@@ -174,8 +184,8 @@ role    entries       size
 plan          1  900 bytes
 source        2  600 bytes
 
-Read, not checked: `repropack check` tells whether these are the bytes that were packed, `repropack
-verify` whether they can be reproduced here.
+Read, not checked: `repropack check` tells whether the package agrees with its manifest and with
+itself, `repropack verify` whether it can be reproduced here.
 """
 
 UNPACKED = """\
@@ -220,14 +230,36 @@ def damaged_verification() -> Any:
     )
 
 
+def other_figures(*differing: str) -> Any:
+    paths = Split(equal=("figures/agreement.svg",), differing=differing or ("figures/printed.svg",))
+    return reports.verification(verdict="differs", figures=RenderedVerification(paths=paths))
+
+
+def unexpected_build() -> Any:
+    results = reports.results(reports.forgetful_resume(), reports.sampler_reset(held=False))
+    return reports.build_report(results=results, expectations_held=False)
+
+
+def unexpected_inspection() -> Any:
+    comparisons = (ComparisonPlan(name="resume", resume_at=10, expect="identical"),)
+    return reports.inspection(
+        plan=reports.plan(comparisons=comparisons),
+        results=reports.results(reports.forgetful_resume()),
+    )
+
+
 EXAMPLES: dict[str, tuple[Callable[[Any], str], Any, str | None]] = {
     "build": (build_text, reports.build_report(), BUILD),
     "intact": (check_text, reports.check_report(), INTACT),
     "damaged": (check_text, reports.damaged_check(), DAMAGED),
+    "another": (check_text, reports.another_package(), ANOTHER),
     "identical": (verify_text, reports.verification(), IDENTICAL),
     "differs": (verify_text, differing_verification(), DIFFERS),
     "could-not-run": (verify_text, unanswered_verification(), COULD_NOT_RUN),
     "verify-damaged": (verify_text, damaged_verification(), None),
+    "figures-differ": (verify_text, other_figures(), None),
+    "unexpected": (build_text, unexpected_build(), None),
+    "inspect-unexpected": (inspect_text, unexpected_inspection(), None),
     "inspect": (inspect_text, reports.inspection(), INSPECTION),
     "unpack": (unpack_text, reports.unpack_report(), UNPACKED),
 }
@@ -307,6 +339,32 @@ def test_a_failed_expectation_is_named() -> None:
     assert "\n1 of 1 expectation held; 1 comparison without one\n" in shown
 
 
+FORGOTTEN = (
+    "resume: step 11 · w: its inputs (gradient, state:w) are equal, its output differs: it depends "
+    "on\n  something that state_dict does not hold.\n"
+)
+
+
+def test_what_was_observed_instead_stands_below_the_table() -> None:
+    """Expected and observed for each that failed, and what a forgetful resume shows."""
+    shown = build_text(unexpected_build())
+    assert (
+        "\n\nresume: expected to be identical; observed step 11 · w.\n"
+        f"{FORGOTTEN}"
+        "sampler-reset: expected to part at step 41, at batch; observed step 41 · batch.\n\n"
+        "resume did not replay, and ended with another height (7.73, the reference 8.14): "
+    ) in shown
+
+
+def test_an_inspection_tells_what_a_resume_shows() -> None:
+    """The finding lies in the package and is told whenever it is read."""
+    assert (
+        "\nresume: resumed in a fresh process from the checkpoint after step 10\n"
+        "  FAILED: expected to be identical; observed step 11 · w.\n"
+        f"  {FORGOTTEN}"
+    ) in inspect_text(unexpected_inspection())
+
+
 def test_a_build_without_comparisons_says_so() -> None:
     """No comparison, no table, nothing claimed."""
     results = reports.results().model_copy(update={"comparisons": ()})
@@ -320,6 +378,7 @@ def test_a_fast_check_says_what_it_did_not_look_at() -> None:
     shown = " ".join(check_text(reports.check_report(fast=True)).split())
     assert "63 entries compared with their digests, and nothing else" in shown
     assert "were not looked at (--fast)" in shown
+    assert "Intact means that its entries agree with its manifest. Whether" in shown
 
 
 def test_an_unreadable_package_has_no_digests() -> None:
@@ -338,6 +397,66 @@ def test_many_faults_are_counted() -> None:
     assert "- e19: p [c]" in lines
     assert "- and 5 more" in lines
     assert "- e20: p [c]" not in lines
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ("f1.zip: entry 'figures/a.svg': checksum differs", "checksum differs"),
+        ("entry 'figures/a.svg': checksum differs", "checksum differs"),
+        ("entry 'figures/b.svg': checksum differs", "entry 'figures/b.svg': checksum differs"),
+        ("stands beside entry 'figures/a.svg': no", "stands beside entry 'figures/a.svg': no"),
+        ("entry 'figures/a.svg': ", "entry 'figures/a.svg': "),
+    ],
+)
+def test_an_entry_is_named_once(problem: str, said: str) -> None:
+    """What stands before a problem already is not said again in it."""
+    faults = (Fault(code="c", entry="figures/a.svg", problem=problem),)
+    lines = check_text(reports.damaged_check(faults=faults)).splitlines()
+    assert lines[2] == f"- figures/a.svg: {' '.join(said.split())} [c]"
+
+
+def test_another_package_that_is_damaged_too_is_damaged() -> None:
+    """The milder sentence is for the one fault alone."""
+    faults = (*reports.another_package().faults, *reports.damaged_check().faults)
+    shown = check_text(reports.damaged_check(faults=faults))
+    assert "The package is damaged or unsafe, and nothing of it was executed: 3 faults." in shown
+    assert "another package than" not in shown
+
+
+def test_figures_are_told_beside_the_runs() -> None:
+    """Equal figures in a line; others by name, while the runs stay reproduced."""
+    equal = RenderedVerification(paths=Split(equal=("figures/a.svg", "figures/b.svg")))
+    assert (
+        "figures:          all 2 drawn again from these runs: equal to the package's byte for "
+        "byte\n"
+    ) in verify_text(reports.verification(figures=equal))
+    shown = " ".join(verify_text(other_figures()).split())
+    assert "every byte that was compared is equal to the package's, but not its figures." in shown
+    assert (
+        "2 drawn again from these runs, 1 not equal to the package's (figures/printed.svg): it "
+        "does not show what the runs gave"
+    ) in shown
+    assert "scope: The runs were reproduced here" in shown
+    shown = " ".join(verify_text(other_figures("figures/b.svg", "figures/c.svg")).split())
+    assert "(figures/b.svg, figures/c.svg): they do not show what the runs gave" in shown
+    for nothing in (RenderedVerification(), RenderedVerification(reason="another matplotlib")):
+        assert "figures:" not in verify_text(reports.verification(figures=nothing))
+
+
+def test_differing_constants_stand_below_the_divergence() -> None:
+    """A resumed run over other data: named before any hypothesis, and no rounding is suspected."""
+    run = reports.differing_run(
+        claim="exact-resume",
+        first_step=41,
+        divergence=reports.at_gradient(step=41, last_equal_step=40),
+        arrays=(),
+        problems=tuple(f"constant {name!r} differs: expected a" for name in ("x", "targets")),
+    )
+    shown = verify_text(differing_verification(runs=(run,), environment=None))
+    assert "output differs\nconstants differ: x, targets\n" in shown
+    assert "\nconsistent with:  other code or data\n" in shown
+    assert "rounding" not in shown
 
 
 def test_the_environment_is_named_first_only_where_something_differs() -> None:
@@ -480,7 +599,7 @@ def test_inspection_shows_failed_and_missing_findings() -> None:
             plan=reports.plan(comparisons=comparisons, experiment=experiment), results=results
         )
     )
-    assert "at batch:\n  FAILED.\n" in shown
+    assert "\n  FAILED: expected to part at step 41, at batch; observed step 41 · batch.\n" in shown
     assert "not-found: run again from the beginning in a fresh process, PYTHONHASHSEED=1\n" in shown
     assert "value_39 = nan, 5 more\n" in shown.replace("\n" + " " * 18, " ")
 
@@ -496,6 +615,6 @@ def test_metrics_that_one_comparison_lacks_show_a_dash() -> None:
     results = reports.results(reports.sampler_reset(), other)
     blocks = build_text(reports.build_report(results=results)).split("\nother\n")[1]
     assert (
-        "  weights differ at: -\n  loss prints equal at: -\n  error prints equal at: 0 of 1\n"
+        "  weights differs at: -\n  loss prints equal at: -\n  error prints equal at: 0 of 1\n"
         in (blocks)
     )

@@ -90,7 +90,7 @@ def test_another_package_digest_than_expected_is_a_fault_of_the_manifest(
     report = check_package(lab_package, expect_digest=OTHER_DIGEST)
     assert report.verdict == "damaged"
     (fault,) = report.faults
-    assert (fault.code, fault.entry) == ("package.integrity", "manifest.json")
+    assert (fault.code, fault.entry) == ("package.another", "manifest.json")
     assert OTHER_DIGEST in fault.problem
     assert str(report.package_digest) in fault.problem
     assert report.steps_checked == 0

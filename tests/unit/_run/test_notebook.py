@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -218,9 +220,9 @@ def test_a_missing_extra_is_named(
     folder: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With how to install it from the checkout; the name on an index is someone else's."""
-    find_spec = module.importlib.util.find_spec
+    find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        module.importlib.util,
+        importlib.util,
         "find_spec",
         lambda name: None if name == "nbclient" else find_spec(name),
     )
@@ -243,7 +245,7 @@ def long_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A temporary folder whose path is too long for sockets in it."""
     folder = tmp_path / ("x" * 100)
     folder.mkdir()
-    monkeypatch.setattr(module.tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
 
 

@@ -15,6 +15,7 @@ from repropack._format.layout import (
     CONFIG_SCHEMA,
     ENVIRONMENT,
     LICENSE,
+    NOTEBOOK,
     PLAN,
     README,
     REFERENCE_RUN,
@@ -26,6 +27,7 @@ from repropack._format.layout import (
 )
 from repropack._format.released import checker_bytes
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
+from repropack._present.notebook import make_notebook
 from repropack._present.package_readme import package_readme
 from repropack._present.rendered import render_figures
 from repropack._read.consistency import planned_config, planned_start
@@ -36,6 +38,8 @@ from repropack._read.project import Project, load_project
 from repropack._read.run import RunReader
 from repropack._run.assemble import list_entries, publish, write_documents
 from repropack._run.execute import Launcher, OnStep
+from repropack._run.notebook import execute_notebook
+from repropack._run.notebook_form import notebook_bytes
 from repropack._run.recorder import RecordedRun
 from repropack._run.target import check_target
 from repropack.errors import ConfigurationError, CouldNotRunError, StateError, UsageError
@@ -52,6 +56,7 @@ def build_package(
     force: bool = False,
     directory: bool = False,
     compress: bool = False,
+    unexecuted_notebook: bool = False,
     on_step: OnStep | None = None,
 ) -> BuildReport:
     """Run a project's plan and write its reproducibility package.
@@ -66,6 +71,8 @@ def build_package(
         force: Replace an existing package.
         directory: Write a directory instead of a zip.
         compress: Deflate the zip's entries. Their bytes then depend on the zlib in use.
+        unexecuted_notebook: Pack the notebook without running it, which repeats every run; the
+            plan records it.
         on_step: Called after each step with the run's name, the step and the last step planned.
 
     Returns:
@@ -77,7 +84,7 @@ def build_package(
             kind, nothing can be written there, or a comparison resumes after the reference's end.
         ProjectError: faults in the project file.
         ExperimentError: the experiment failed; nothing is written at the target.
-        CouldNotRunError: a worker died.
+        CouldNotRunError: a worker died, or the notebook cannot be executed here.
 
     Determinism:
         The bytes depend on project, environment and options; not on working directory, umask,
@@ -89,7 +96,10 @@ def build_package(
     try:
         tree = work / "tree"
         _copy_sources(loaded, tree / SOURCE, target)
-        results = _record(loaded, tree, work, on_step)
+        plan = loaded.plan()
+        if unexecuted_notebook:
+            plan = plan.model_copy(update={"notebook": "unexecuted"})
+        results = _record(loaded, plan, tree, work, on_step)
         metadata = loaded.metadata()
         _target(loaded, output, force=force, directory=directory)  # it may have come meanwhile
         published = publish(tree, metadata, target, directory=directory, compress=compress)
@@ -123,9 +133,11 @@ def _work_folder(target: Path) -> Path:
         raise UsageError(f"{target.name}: cannot be written there: {error.strerror}") from error
 
 
-def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) -> Results:
+def _record(
+    project: Project, plan: Plan, tree: Path, work: Path, on_step: OnStep | None
+) -> Results:
     """Write everything but source and manifest below ``tree``."""
-    launcher = Launcher(project.plan(), tree / SOURCE, tree, work, on_step=on_step)
+    launcher = Launcher(plan, tree / SOURCE, tree, work, on_step=on_step)
     reference = launcher.run_reference()
     plan = _completed(launcher.plan, reference)
     with open_container(tree) as container:
@@ -148,6 +160,12 @@ def _record(project: Project, tree: Path, work: Path, on_step: OnStep | None) ->
         write_documents(tree, render_figures(plan, reference_run, runs, last_step=last_step))
     _drop_repeated(tree, results)
     _write_documents(project, tree, plan, reference, results)
+    node = make_notebook(project.metadata(), plan, results)
+    if plan.notebook == "executed":
+        notebook = execute_notebook(node, folder=tree, scratch=work)
+    else:
+        notebook = notebook_bytes(node)
+    write_documents(tree, {NOTEBOOK: notebook})
     return results
 
 

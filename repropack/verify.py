@@ -15,9 +15,11 @@ from pathlib import Path
 
 from repropack._compare.environments import account_of
 from repropack._compare.logs import split
+from repropack._compare.notebooks import compare_notebooks, is_executed
 from repropack._format.digests import digest_bytes
-from repropack._format.layout import REFERENCE_RUN, SOURCE
+from repropack._format.layout import NOTEBOOK, REFERENCE_RUN, SOURCE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._present.notebook import make_notebook
 from repropack._present.rendered import painter_version, render_figures
 from repropack._read.container import open_container
 from repropack._read.equality import hold_against
@@ -25,6 +27,8 @@ from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
 from repropack._read.run import RunReader
 from repropack._run.execute import Launcher, OnStep
+from repropack._run.notebook import execute_notebook
+from repropack._run.notebook_form import notebook_bytes
 from repropack._run.recorder import RecordedRun
 from repropack.errors import (
     ConfinementUnavailableError,
@@ -39,6 +43,7 @@ from repropack.lab import SHIPPED_SOURCES
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.plan import ComparisonPlan
 from repropack.models.reports import (
+    NotebookVerification,
     Problem,
     RenderedVerification,
     RunClaim,
@@ -55,6 +60,7 @@ def verify_package(
     path: str | Path,
     *,
     runs: Sequence[str] | None = None,
+    notebook: bool = False,
     expect_digest: str | None = None,
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -69,6 +75,7 @@ def verify_package(
     Args:
         path: The package, zip or directory. It is only read.
         runs: Names of the runs to execute, ``reference`` or a comparison's; all where ``None``.
+        notebook: Generate and execute the notebook again as well, and compare it.
         expect_digest: The package digest it must have, ``sha256:<64 hex>``.
         on_step: Called after each step with the run's name, the step and the last step planned.
         limits: Limits on reading.
@@ -115,6 +122,8 @@ class _Verification:
     shipped: bool = False
     observed: EnvironmentRecord | None = None
     figures: RenderedVerification | None = None
+    with_notebook: bool = False
+    notebook: NotebookVerification | None = None
 
     def report(self, verdict: Verdict, problem: Problem | None = None) -> VerificationReport:
         """The report with everything known so far."""
@@ -129,6 +138,7 @@ class _Verification:
             runs_requested=self.requested,
             runs=tuple(self.runs),
             figures=self.figures,
+            notebook=self.notebook,
             not_verified=self._not_verified(package)
             if package is not None and self.checked
             else (),
@@ -157,10 +167,14 @@ class _Verification:
         scratch = Path(tempfile.mkdtemp(prefix="repropack-verify-"))
         try:
             self._execute(package, scratch)
+            if self.with_notebook:
+                self.notebook = _repeat_notebook(package, scratch)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         same = all(run.equal for run in self.runs)
         if self.figures is not None and self.figures.paths.differing:
+            same = False
+        if self.notebook is not None and self.notebook.differences:
             same = False
         return self.report("identical" if same else "differs")
 
@@ -334,6 +348,31 @@ def _added_resume(package: Package) -> ComparisonPlan | None:
     candidates = (f"resume-at-{step}{f'-{k}' if k > 1 else ''}" for k in count(1))
     name = next(name for name in candidates if name not in package.run_names())
     return ComparisonPlan(name=name, resume_at=step, expect="identical")
+
+
+def _repeat_notebook(package: Package, scratch: Path) -> NotebookVerification:
+    """Generate the notebook again, execute it in a copy of the package, and compare it."""
+    folder, work = scratch / "unpacked", scratch / "notebook"
+    work.mkdir()
+    for entry in package.manifest.entries:
+        copy = folder / entry.path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with copy.open("xb") as stream:
+            package.copy_entry(entry, stream)
+    stored = package.read(NOTEBOOK)
+    executed = is_executed(stored)
+    node = make_notebook(package.manifest.package, package.plan, package.results)
+    if executed:
+        observed = execute_notebook(node, folder=folder, scratch=work)
+    else:
+        observed = notebook_bytes(node)
+    lines = compare_notebooks(stored, observed)
+    images = tuple(line for line in lines if "image differs" in line)
+    return NotebookVerification(
+        executed=executed,
+        differences=tuple(line for line in lines if line not in images),
+        images=images,
+    )
 
 
 def _copy_source(package: Package, folder: Path) -> None:

@@ -77,9 +77,13 @@ class ComparisonPlan(Model):
 
 
 class Plan(Document):
-    """``plan.json``: experiment, recording and comparisons, the configuration in full."""
+    """``plan.json``: experiment, recording and comparisons, the configuration in full.
+
+    ``notebook`` says whether the package's notebook was executed when it was built.
+    """
 
     schema_name: Literal["repropack/plan/v1"] = Field(default="repropack/plan/v1", alias="schema")
     experiment: ExperimentPlan
     record: RecordPlan
     comparisons: tuple[ComparisonPlan, ...] = ()
+    notebook: Literal["executed", "unexecuted"] = "executed"

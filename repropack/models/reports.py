@@ -137,6 +137,19 @@ class RenderedVerification(Model):
     reason: str | None = None
 
 
+class NotebookVerification(Model):
+    """The notebook, generated and executed again here.
+
+    ``differences`` name what differs from the packaged one, images by their bytes apart in
+    ``images``: another version of matplotlib may draw alike. ``executed`` is false where the
+    packaged one was not, so that its cells alone were compared.
+    """
+
+    executed: bool
+    differences: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+
+
 class VerificationReport(Document):
     """What ``verify`` found: the verdict first, then the evidence."""
 
@@ -152,6 +165,7 @@ class VerificationReport(Document):
     runs_requested: tuple[RunName, ...] | None = None
     runs: tuple[RunVerification, ...] = ()
     figures: RenderedVerification | None = None
+    notebook: NotebookVerification | None = None
     not_verified: tuple[str, ...] = ()
     environment: EnvironmentAccount | None = None
     faults: tuple[Fault, ...] = ()

@@ -280,5 +280,7 @@ def _write_documents(
     if reference.config_schema is not None:
         documents[CONFIG_SCHEMA] = encode_canonical(reference.config_schema)
     write_documents(tree, documents)
-    readme = package_readme(metadata, plan, results, evidence_digest(list_entries(tree)))
+    entries = list_entries(tree)
+    paths = {entry.path for entry in entries}
+    readme = package_readme(metadata, plan, results, evidence_digest(entries), paths)
     write_documents(tree, {README: readme})

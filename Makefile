@@ -74,7 +74,7 @@ clean: ## remove everything that was made here, the virtual environment included
 $(VENV)/.installed-runtime: pyproject.toml
 	$(make-venv)
 	@echo "== install"
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable '.[notebook]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml

@@ -7,6 +7,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from nbformat import NotebookNode
+
 from repropack._compare.logs import split
 from repropack._compare.outcomes import compute_results, describe_reference
 from repropack._format.canonical import encode_canonical
@@ -160,13 +162,27 @@ def _record(
         write_documents(tree, render_figures(plan, reference_run, runs, last_step=last_step))
     _drop_repeated(tree, results)
     _write_documents(project, tree, plan, reference, results)
-    node = make_notebook(project.metadata(), plan, results)
-    if plan.notebook == "executed":
-        notebook = execute_notebook(node, folder=tree, scratch=work)
-    else:
-        notebook = notebook_bytes(node)
+    metadata = project.metadata()
+    notebook = _notebook(make_notebook(metadata, plan, results), plan, tree, work)
     write_documents(tree, {NOTEBOOK: notebook})
+    entries = list_entries(tree)
+    paths = {entry.path for entry in entries}
+    readme = package_readme(metadata, plan, results, evidence_digest(entries), paths)
+    write_documents(tree, {README: readme})
     return results
+
+
+def _notebook(node: NotebookNode, plan: Plan, tree: Path, work: Path) -> bytes:
+    """The notebook as the plan has it: executed in a copy of ``tree``, or as it is."""
+    if plan.notebook == "unexecuted":
+        return notebook_bytes(node)
+    try:
+        return execute_notebook(node, folder=tree, scratch=work)
+    except CouldNotRunError as error:
+        hint = "--unexecuted-notebook packs the notebook without running it"
+        raise CouldNotRunError(
+            error.message, hint=f"{error.hint}; {hint}" if error.hint else hint
+        ) from error
 
 
 def _copy_sources(project: Project, folder: Path, target: Path) -> None:
@@ -280,7 +296,3 @@ def _write_documents(
     if reference.config_schema is not None:
         documents[CONFIG_SCHEMA] = encode_canonical(reference.config_schema)
     write_documents(tree, documents)
-    entries = list_entries(tree)
-    paths = {entry.path for entry in entries}
-    readme = package_readme(metadata, plan, results, evidence_digest(entries), paths)
-    write_documents(tree, {README: readme})

@@ -89,7 +89,9 @@ def verify_package(
     """
     if runs is not None and not runs:
         raise UsageError("runs: expected at least one run to execute, observed none")
-    verification = _Verification(str(path), tuple(runs) if runs is not None else None, on_step)
+    verification = _Verification(
+        str(path), tuple(runs) if runs is not None else None, on_step, with_notebook=notebook
+    )
     try:
         package = open_package(path, limits=limits)
     except UnsupportedVersionError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,6 +114,20 @@ def lab_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.support.packages import build_lab
 
     return build_lab(tmp_path_factory.mktemp("lab"))
+
+
+@pytest.fixture(autouse=True)
+def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds in this process pack the notebook unexecuted, but for tests marked ``notebook``.
+
+    Executing it repeats every run of the plan. The lab of ``lab_package`` is executed.
+    """
+    if request.node.get_closest_marker("notebook") is None and "repropack.build" in sys.modules:
+        from repropack._run.notebook_form import notebook_bytes
+
+        monkeypatch.setattr(
+            "repropack.build.execute_notebook", lambda node, **_: notebook_bytes(node)
+        )
 
 
 # ---------------------------------------------------------------- coverage of workers

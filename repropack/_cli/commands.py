@@ -46,6 +46,7 @@ def build(arguments: Namespace) -> Answer:
             force=arguments.force,
             directory=arguments.directory,
             compress=arguments.compress,
+            unexecuted_notebook=arguments.unexecuted_notebook,
             on_step=on_step,
         )
     status = IDENTICAL if report.expectations_held else DIFFERS
@@ -74,6 +75,7 @@ def verify(arguments: Namespace) -> Answer:
         report = verify_package(
             arguments.package,
             runs=arguments.runs,
+            notebook=arguments.notebook,
             expect_digest=arguments.expect_digest,
             on_step=on_step,
         )

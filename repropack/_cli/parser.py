@@ -181,6 +181,11 @@ def _add_build(verbs: Any) -> None:
         action="store_true",
         help="deflate the zip's entries; its bytes then depend on the zlib in use",
     )
+    verb.add_argument(
+        "--unexecuted-notebook",
+        action="store_true",
+        help="pack the notebook without running it, which repeats every run",
+    )
     _add_format(verb)
 
 
@@ -202,6 +207,9 @@ def _add_verify(verbs: Any) -> None:
         type=_names,
         metavar="NAME,NAME",
         help="runs to execute, `reference` or a comparison's name (default: all)",
+    )
+    verb.add_argument(
+        "--notebook", action="store_true", help="execute the notebook again as well, and compare it"
     )
     verb.add_argument(
         "--report", metavar="FILE", help="also keep the report as JSON, whatever the verdict"

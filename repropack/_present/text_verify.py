@@ -31,6 +31,7 @@ from repropack._present.text_environment import account_lines, differs
 from repropack.models.reports import (
     ArrayDifference,
     ElementDifference,
+    NotebookVerification,
     RunVerification,
     VerificationReport,
 )
@@ -87,6 +88,8 @@ def verify_text(report: VerificationReport) -> str:
         report.figures.paths.equal or report.figures.paths.differing
     ):
         lines += ["", *_figures(report.figures.paths)]
+    if report.notebook is not None:
+        lines += ["", *_notebook(report.notebook)]
     if report.not_verified:
         lines += ["", "not verified:"]
         lines += listing([escape_text(text) for text in report.not_verified])
@@ -98,6 +101,16 @@ def verify_text(report: VerificationReport) -> str:
     runs_alone = report.verdict == "differs" and all(run.equal for run in report.runs)
     lines += field("scope:", _RUNS_ALONE if runs_alone else _SCOPE[report.verdict])
     return ended(lines)
+
+
+def _notebook(notebook: NotebookVerification) -> list[str]:
+    what = "executed again here" if notebook.executed else "generated again, not executed"
+    if not notebook.differences and not notebook.images:
+        return field("notebook:", f"{what}: every cell and output is equal to the package's")
+    lines = field("notebook:", f"{what}; it differs in:" if notebook.differences else f"{what}:")
+    return lines + listing(
+        [escape_text(text, 300) for text in (*notebook.differences, *notebook.images)]
+    )
 
 
 def _figures(paths: Split) -> list[str]:

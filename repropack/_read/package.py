@@ -14,6 +14,7 @@ from repropack._format.layout import (
     ENVIRONMENT,
     LICENSE,
     MANIFEST,
+    NOTEBOOK,
     PLAN,
     README,
     REFERENCE_RUN,
@@ -41,7 +42,16 @@ from repropack.models.results import Results
 
 EVIDENCE_DOMAIN = b"repropack.evidence.v1\n"
 SOURCE_DOMAIN = b"repropack.source.v1\n"
-REQUIRED_PATHS = (PLAN, ENVIRONMENT, RESULTS, README, LICENSE, CHECKER, log_path(REFERENCE_RUN))
+REQUIRED_PATHS = (
+    PLAN,
+    ENVIRONMENT,
+    RESULTS,
+    README,
+    LICENSE,
+    CHECKER,
+    NOTEBOOK,
+    log_path(REFERENCE_RUN),
+)
 """Entries without which a manifest describes no package."""
 
 _FOREIGN = (

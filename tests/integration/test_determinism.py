@@ -26,7 +26,7 @@ BUILD = """
 import json, sys
 from repropack.build import build_package
 project, output = sys.argv[1:]
-report = build_package(project or None, output)
+report = build_package(project or None, output, unexecuted_notebook=bool(project))
 print(json.dumps([report.package_digest, report.evidence_digest]))
 """
 FAKE_CLOCK = """
@@ -173,7 +173,7 @@ def test_building_over_a_package_gives_the_same(
     project: Path, first: bytes, tmp_path: Path
 ) -> None:
     """What stood at the target before leaves no trace."""
-    script = BUILD.replace("output)\n", "output, force=True)\n", 1)
+    script = BUILD.replace("output, ", "output, force=True, ", 1)
     (tmp_path / "tiny.zip").write_bytes(first[:1000])
     subprocess.run(
         [sys.executable, "-c", script, str(project), str(tmp_path / "tiny.zip")], check=True

@@ -103,18 +103,16 @@ def test_arguments_reach_the_use_cases(
     checked = replace(monkeypatch, CHECK, reports.check_report())
     verified = replace(monkeypatch, VERIFY, reports.verification())
     unpacked = replace(monkeypatch, UNPACK, reports.unpack_report())
-    main(["build", "lab", "-o", "x.zip", "--force", "--directory", "--compress"])
+    flags = ["--force", "--directory", "--compress", "--unexecuted-notebook"]
+    main(["build", "lab", "-o", "x.zip", *flags])
     main(["check", "x.zip", "--fast", "--expect-digest", digest])
-    main(["verify", "x.zip", "--runs", "reference", "--expect-digest", digest])
+    main(["verify", "x.zip", "--runs", "reference", "--notebook", "--expect-digest", digest])
     main(["unpack", "x.zip", "x", "plan.json", "--force"])
-    assert built == [
-        (("lab", "x.zip"),
-         {"force": True, "directory": True, "compress": True, "on_step": None})
-    ]  # fmt: skip
+    given = {"force": True, "directory": True, "compress": True, "unexecuted_notebook": True}
+    assert built == [(("lab", "x.zip"), given | {"on_step": None})]
     assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest})]
-    assert verified == [
-        (("x.zip",), {"runs": ("reference",), "expect_digest": digest, "on_step": None})
-    ]
+    given = {"runs": ("reference",), "notebook": True, "expect_digest": digest}
+    assert verified == [(("x.zip",), given | {"on_step": None})]
     assert unpacked == [(("x.zip", "x", ["plan.json"]), {"force": True})]
     capsys.readouterr()
 

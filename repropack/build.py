@@ -31,7 +31,7 @@ from repropack._format.released import checker_bytes
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._present.notebook import make_notebook
 from repropack._present.package_readme import package_readme
-from repropack._present.rendered import render_figures
+from repropack._present.rendered import load_painter, render_figures
 from repropack._read.consistency import planned_config, planned_start
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
@@ -94,6 +94,7 @@ def build_package(
     """
     loaded = load_project(LAB_PROJECT if project is None else Path(project))
     target = _target(loaded, output, force=force, directory=directory)
+    load_painter()
     work = _work_folder(target)
     try:
         tree = work / "tree"

@@ -17,10 +17,10 @@ from repropack._compare.environments import account_of
 from repropack._compare.logs import split
 from repropack._compare.notebooks import compare_notebooks, is_executed
 from repropack._format.digests import digest_bytes
-from repropack._format.layout import NOTEBOOK, REFERENCE_RUN, SOURCE
+from repropack._format.layout import LICENSE, NOTEBOOK, README, REFERENCE_RUN, SOURCE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._present.notebook import make_notebook
-from repropack._present.rendered import painter_version, render_figures
+from repropack._present.rendered import load_painter, painter_version, render_figures
 from repropack._read.container import open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
@@ -166,6 +166,7 @@ class _Verification:
         self._check_requested(package)
         _require_shipped(package)
         self.shipped = True
+        load_painter()
         scratch = Path(tempfile.mkdtemp(prefix="repropack-verify-"))
         try:
             self._execute(package, scratch)
@@ -291,6 +292,8 @@ class _Verification:
         places = f"after steps other than {', '.join(map(str, resumed))}" if resumed else "at all"
         if self.figures is not None and self.figures.reason is not None:
             statements.append(f"figures: {self.figures.reason}")
+        prose = [README, LICENSE, *([] if self.notebook is not None else [NOTEBOOK])]
+        statements.append(f"what {', '.join(prose)} say")
         return (
             *statements,
             f"resuming {places}",

@@ -42,9 +42,11 @@ class StepPair:
 
 def split(left: _Digests, right: _Digests) -> Split:
     """Sort names into equal and differing; a name that one side lacks differs."""
-    names = sorted({*left, *right})
-    equal = tuple(name for name in names if left.get(name) == right.get(name))
-    return Split(equal=equal, differing=tuple(name for name in names if name not in equal))
+    equal: list[str] = []
+    differing: list[str] = []
+    for name in sorted({*left, *right}):
+        (equal if left.get(name) == right.get(name) else differing).append(name)
+    return Split(equal=tuple(equal), differing=tuple(differing))
 
 
 def view_from(

@@ -95,10 +95,14 @@ def decode_strict(data: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS) -
 
 
 def _check_depth(data: bytes, where: str, limits: Limits) -> None:
-    depth = 0
+    depth = containers = 0
     for token in _STRUCTURE.finditer(data):
         if token.lastgroup == "open":
             depth += 1
+            containers += 1
+            if containers > limits.max_json_containers:
+                allowed = limits.max_json_containers
+                raise LimitExceededError(where, "max_json_containers", allowed, containers)
             if depth > limits.max_json_depth:
                 raise LimitExceededError(where, "max_json_depth", limits.max_json_depth, depth)
         elif token.lastgroup == "close":

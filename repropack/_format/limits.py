@@ -27,6 +27,9 @@ class Limits:
     max_json_depth: int = 64
     """Nesting depth of objects and arrays in a document or log line."""
 
+    max_json_containers: int = 1_000_000
+    """Objects and arrays in a document: an empty one takes two bytes there and fifty in memory."""
+
     max_log_line_bytes: int = MEBIBYTE
     """Bytes of one line of a fingerprint log, its newline included."""
 

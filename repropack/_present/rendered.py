@@ -6,7 +6,7 @@ matplotlib is imported here and late.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 
 from repropack._compare.rows import RunEvidence
@@ -35,12 +35,28 @@ def render_figures(
     Determinism:
         The bytes depend on the evidence and matplotlib's version, not on its configuration.
     """
+    draw_figures = load_painter()
+    series = [run_series(reference, runs[row.name], row, plan.record) for row in plan.comparisons]
+    return draw_figures(series, last_step=last_step)
+
+
+def load_painter() -> Callable[..., dict[str, bytes]]:
+    """Import matplotlib: before a long run, so that its refusal costs nothing.
+
+    Returns:
+        ``draw_figures``.
+
+    Raises:
+        CouldNotRunError: it cannot be imported as it is configured here.
+    """
     try:
         from repropack._present.figures import draw_figures  # noqa: PLC0415 - brings matplotlib
     except ValueError as error:  # a configuration file or backend that it refuses
-        raise CouldNotRunError(f"matplotlib cannot be imported: {error}") from error
-    series = [run_series(reference, runs[row.name], row, plan.record) for row in plan.comparisons]
-    return draw_figures(series, last_step=last_step)
+        raise CouldNotRunError(
+            f"matplotlib cannot be imported: {error}",
+            hint="look at MPLBACKEND and at matplotlibrc in the working directory",
+        ) from error
+    return draw_figures
 
 
 def painter_version() -> str:

@@ -20,6 +20,7 @@ from repropack._format.digests import digest_bytes
 from repropack._format.layout import PLAN, REFERENCE_RUN, RESULTS
 from repropack._format.log import CHAIN_START
 from repropack._format.state import decode_value
+from repropack._format.values import check_references
 from repropack._read.run import RunReader
 from repropack.errors import PackageFormatError
 from repropack.models.log import StepLine
@@ -85,7 +86,7 @@ def _check_values(config: Mapping[str, Any]) -> None:
     for name, value in config.items():
         if name.startswith("$"):
             raise PackageFormatError(f"{PLAN}: config: expected no key with $, observed {name!r}")
-        decode_value(name, value)
+        check_references(name, value)
 
 
 def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str, str]:

@@ -6,7 +6,7 @@ entry against its digest, and the contents against each other. Faults are gather
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -254,7 +254,7 @@ def _check_run(package: Package, run: RunReader, findings: Findings) -> None:
     for path in package.container.paths:
         if path.startswith(folder) and path not in expected_files:
             findings.add_issue(path, "expected pairs step-<9 digits>.json and .npz")
-    kept = _KeptCheck(run, findings)
+    kept = _KeptCheck(run, package.plan.record.keep, findings)
     state: tuple[tuple[str, str], ...] | None = run.start.state
     chain, step = run.start.chain, run.header.first_step - 1
     _check_checkpoint(run, step, state, chain, checkpoints, findings)
@@ -303,11 +303,19 @@ def _check_checkpoint(
 class _KeptCheck:
     """Holds each row of a kept stage against that step's fingerprint in the log."""
 
-    def __init__(self, run: RunReader, findings: Findings) -> None:
+    def __init__(self, run: RunReader, keep: Collection[str], findings: Findings) -> None:
         self._run = run
         self._findings = findings
         self._rows: dict[str, Iterator[object]] = {}
-        for stage in findings.trying(run.kept_path, run.kept_stages) or ():
+        stages = findings.trying(run.kept_path, run.kept_stages) or {}
+        unplanned = sorted(set(stages) - set(keep))
+        if unplanned:
+            problem = (
+                f"array {unplanned[0]!r}: expected stages that the plan keeps, observed another"
+            )
+            findings.add_issue(run.kept_path, problem)
+            return
+        for stage in stages:
             self._rows[stage] = run.kept_rows(stage) or iter(())
 
     def add(self, step: int, stages: tuple[tuple[str, str], ...] | None) -> None:

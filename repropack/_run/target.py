@@ -40,16 +40,21 @@ def check_target(target: Path, *, force: bool, directory: bool) -> None:
 
 
 def replace_directory(tree: Path, target: Path) -> None:
-    """Put ``tree`` in the place of ``target``; where that fails, ``target`` is put back."""
+    """Put ``tree`` in the place of ``target``; where that fails, ``target`` is put back.
+
+    What stood there waits beside the target, outside the work folder, until the new one stands: a
+    process that is killed in between leaves it there whole.
+    """
     if not target.exists():
         tree.rename(target)
         return
-    former = tree.parent / "former"
-    target.rename(former)
+    former = target.with_name(f"{tree.parent.name}.former")
     try:
+        target.rename(former)
         tree.rename(target)
     except BaseException:
-        former.rename(target)
+        if former.exists() and not target.exists():
+            former.rename(target)
         raise
     shutil.rmtree(former, ignore_errors=True)
 

@@ -111,8 +111,8 @@ def test_arguments_reach_the_use_cases(
     given = {"force": True, "directory": True, "compress": True, "unexecuted_notebook": True}
     assert built == [(("lab", "x.zip"), given | {"on_step": None})]
     assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest})]
-    given = {"runs": ("reference",), "notebook": True, "expect_digest": digest}
-    assert verified == [(("x.zip",), given | {"on_step": None})]
+    asked = {"runs": ("reference",), "notebook": True, "expect_digest": digest}
+    assert verified == [(("x.zip",), asked | {"on_step": None})]
     assert unpacked == [(("x.zip", "x", ["plan.json"]), {"force": True})]
     capsys.readouterr()
 

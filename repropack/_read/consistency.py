@@ -86,7 +86,8 @@ def _check_values(config: Mapping[str, Any]) -> None:
     for name, value in config.items():
         if name.startswith("$"):
             raise PackageFormatError(f"{PLAN}: config: expected no key with $, observed {name!r}")
-        check_references(name, value)
+        if check_references(name, value):
+            raise PackageFormatError(f"{PLAN}: config {name!r}: expected no array, observed one")
 
 
 def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str, str]:

@@ -228,6 +228,7 @@ PLAN: Any = {
     "experiment": {"config": {"rate": 0.5}, "entry_point": "a:b", "seed": 1, "steps": 2},
     "record": {"checkpoint_every": None, "keep": [], "printed": {}, "stages_every": 1,
                "state_every": 1},
+    "notebook": "executed",
     "schema": "repropack/plan/v1",
 }  # fmt: skip
 

@@ -314,8 +314,7 @@ class _KeptCheck:
                 f"array {unplanned[0]!r}: expected stages that the plan keeps, observed another"
             )
             findings.add_issue(run.kept_path, problem)
-            return
-        for stage in stages:
+        for stage in sorted(set(stages) & set(keep)):
             self._rows[stage] = run.kept_rows(stage) or iter(())
 
     def add(self, step: int, stages: tuple[tuple[str, str], ...] | None) -> None:

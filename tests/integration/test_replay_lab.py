@@ -268,6 +268,7 @@ def test_every_form_verifies_identical(built: BuildReport) -> None:
         assert run.final_arrays == Split(equal=ARRAYS)
         assert (run.divergence, run.arrays, run.problems, run.repeats) == (None, (), (), None)
     assert report.not_verified == (
+        "what README.md, LICENSE, notebook.ipynb say",
         "resuming after steps other than 40",
         "state outside the declared components (adam, sampler, weights)",
         "any other environment than this one",

@@ -194,8 +194,9 @@ def test_no_process_is_left(folder: Path, scratch: Path, how: str) -> None:
 def test_an_interrupt_leaves_no_process(folder: Path, scratch: Path) -> None:
     """Control-C in the process that executes the notebook ends everything below it."""
     program = (
-        "import sys; from pathlib import Path; from nbformat.v4 import *\n"
+        "import signal, sys; from pathlib import Path; from nbformat.v4 import *\n"
         "from repropack._run.notebook import execute_notebook\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background\n"
         f"cell = new_code_cell({CHILD % os.getpid()!r} + 'import time; time.sleep(99)')\n"
         "execute_notebook(new_notebook(cells=[cell]), folder=Path(sys.argv[1]), "
         "scratch=Path(sys.argv[2]))\n"

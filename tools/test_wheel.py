@@ -71,7 +71,8 @@ def main() -> int:
         try:
             run([sys.executable, *pip, "wheel", "--no-deps", "-w", wheels, CHECKOUT], folder)
             run([sys.executable, "-m", "venv", folder / "venv"], folder)
-            run([python, *pip, "install", *wheels.iterdir(), *read_test_requirements()], folder)
+            wheel = next(wheels.iterdir())
+            run([python, *pip, "install", f"{wheel}[notebook]", *read_test_requirements()], folder)
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
             run([python, "-m", "pytest", "-p", "no:cacheprovider", "tests/integration"], place)

@@ -154,42 +154,39 @@ def measured_workers() -> Iterator[None]:
 
 # ---------------------------------------------------------------- no silent skip
 
-UNEXPLAINED = pytest.StashKey[list[str]]()
 NO_REASON = ("", "unconditional skip")
 
 
+class SkipsNeedReasons:
+    """Fails a run in which a test or module was skipped without a reason.
+
+    Reports arrive in the process that decides the exit status, however many run the tests.
+    """
+
+    def __init__(self) -> None:
+        self.unexplained: list[str] = []
+
+    def _note(self, report: Any) -> None:
+        if not report.skipped or hasattr(report, "wasxfail"):
+            return
+        text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if re.sub(r"^Skipped(: |$)", "", text).strip() in NO_REASON:
+            self.unexplained.append(report.nodeid)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._note(report)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        self._note(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.unexplained:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for nodeid in sorted(set(self.unexplained)):
+            terminalreporter.write_line(f"ERROR {nodeid} was skipped without a reason", red=True)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[UNEXPLAINED] = []
-
-
-def note_skip(config: pytest.Config, report: Any) -> None:
-    """Remember a skipped test or module that gives no reason."""
-    if not report.skipped or hasattr(report, "wasxfail"):
-        return
-    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    if re.sub(r"^Skipped(: |$)", "", text).strip() in NO_REASON:
-        config.stash[UNEXPLAINED].append(report.nodeid)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    report = yield
-    note_skip(item.config, report)
-    return report
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Any:
-    report = yield
-    note_skip(collector.config, report)
-    return report
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if session.config.stash[UNEXPLAINED]:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    for nodeid in config.stash[UNEXPLAINED]:
-        terminalreporter.write_line(f"ERROR {nodeid} was skipped without a reason", red=True)
+    config.pluginmanager.register(SkipsNeedReasons())

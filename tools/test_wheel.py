@@ -18,7 +18,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 COPIED = ("tests", "examples", "pyproject.toml")
-TEST_DISTRIBUTIONS = ("pytest", "hypothesis")
+TEST_DISTRIBUTIONS = ("pytest", "pytest-xdist", "hypothesis")
 INHERITED_AND_REMOVED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
 
 WHERE_IS_IT = """
@@ -75,7 +75,8 @@ def main() -> int:
             run([python, *pip, "install", f"{wheel}[notebook]", *read_test_requirements()], folder)
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
-            run([python, "-m", "pytest", "-p", "no:cacheprovider", "tests/integration"], place)
+            options = ["-n", "auto", "-p", "no:cacheprovider"]
+            run([python, "-m", "pytest", *options, "tests/integration"], place)
         except subprocess.CalledProcessError as failure:
             sys.stderr.write(f"the wheel's test ended with status {failure.returncode}\n")
             return 1

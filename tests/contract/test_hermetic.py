@@ -15,12 +15,15 @@ from hypothesis import settings
 CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
 
 
-def run_pytest(folder: Path, source: str, **variables: str) -> tuple[int, str]:
+def run_pytest(folder: Path, source: str, *options: str, **variables: str) -> tuple[int, str]:
     """Run one small test file below a copy of the real conftest."""
     shutil.copy2(CONFTEST, folder / "conftest.py")
     (folder / "test_small.py").write_text(source, "utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(folder)],
+        [
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
+            *("--rootdir", str(folder), *options),
+        ],
         cwd=folder,
         env=os.environ | variables,
         stdout=subprocess.PIPE,
@@ -61,6 +64,7 @@ def test_secrets_and_settings_of_the_machine_are_kept_out(tmp_path: Path) -> Non
     assert status == 0, output
 
 
+@pytest.mark.parametrize("processes", ["0", "2"])
 @pytest.mark.parametrize(
     ("skip", "status"),
     [
@@ -69,14 +73,17 @@ def test_secrets_and_settings_of_the_machine_are_kept_out(tmp_path: Path) -> Non
         ("pytest.skip()", 1),
     ],
 )
-def test_a_skip_without_a_reason_fails_the_run(tmp_path: Path, skip: str, status: int) -> None:
-    """A test that is skipped says why, or the whole run fails."""
+def test_a_skip_without_a_reason_fails_the_run(
+    tmp_path: Path, skip: str, status: int, processes: str
+) -> None:
+    """A test that is skipped says why, or the whole run fails, in however many processes."""
     source = f"import pytest\ndef test_small():\n    {skip}\n"
-    found, output = run_pytest(tmp_path, source)
+    found, output = run_pytest(tmp_path, source, "-n", processes)
     assert found == status, output
     assert ("skipped without a reason" in output) is bool(status)
 
 
+@pytest.mark.parametrize("processes", ["0", "2"])
 @pytest.mark.parametrize(
     ("source", "status"),
     [
@@ -86,9 +93,12 @@ def test_a_skip_without_a_reason_fails_the_run(tmp_path: Path, skip: str, status
     ],
     ids=["mark", "mark-with-reason", "module"],
 )
-def test_marks_and_modules_are_seen_too(tmp_path: Path, source: str, status: int) -> None:
+def test_marks_and_modules_are_seen_too(
+    tmp_path: Path, source: str, status: int, processes: str
+) -> None:
     """A mark, or a whole module, that skips without a reason fails the run as well."""
-    found, output = run_pytest(tmp_path, f"import pytest\ndef test_other(): ...\n{source}")
+    source = f"import pytest\ndef test_other(): ...\n{source}"
+    found, output = run_pytest(tmp_path, source, "-n", processes)
     assert found == status, output
 
 

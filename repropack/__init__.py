@@ -10,12 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from repropack.errors import (
+    BusyError,
     ConfigurationError,
     ConfinementUnavailableError,
     CouldNotRunError,
     DivergenceError,
     ExperimentError,
     ExperimentLoadError,
+    InexactResumeError,
     IntegrityError,
     LimitExceededError,
     PackageError,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BusyError",
     "ConfigurationError",
     "ConfinementUnavailableError",
     "CouldNotRunError",
@@ -48,6 +51,7 @@ __all__ = [
     "Experiment",
     "ExperimentError",
     "ExperimentLoadError",
+    "InexactResumeError",
     "IntegrityError",
     "LimitExceededError",
     "PackageError",

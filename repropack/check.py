@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.paths import shown_path
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import open_package
 from repropack.errors import PackageError
@@ -37,18 +38,18 @@ def check_package(
         UsageError: no such path.
         UnsupportedVersionError: a format version or feature of a later release.
     """
-    findings = Findings()
+    findings = Findings(max_faults=limits.max_faults)
     try:
         package = open_package(path, limits=limits)
     except PackageError as error:
-        findings.add_error(error, Path(path).name)
+        findings.add_error(error, shown_path(Path(path).name), container=str(path))
         return CheckReport(
-            path=str(path), verdict="damaged", fast=fast, faults=tuple(findings.faults)
+            path=shown_path(path), verdict="damaged", fast=fast, faults=tuple(findings.faults)
         )
     with package:
         check_package_whole(package, findings, fast=fast, expect_digest=expect_digest)
         return CheckReport(
-            path=str(path),
+            path=shown_path(path),
             verdict="damaged" if findings.faults else "intact",
             fast=fast,
             package=package.manifest.package,

@@ -36,7 +36,8 @@ FORMAT, UNSAFE, LIMIT = "package.format", "package.unsafe-entry", "package.limit
 INTEGRITY, NEWER, UNREADABLE = "package.integrity", "package.unsupported-version", "unreadable"
 MANIFEST, DOCUMENTS = "manifest.json", ("environment.json", "plan.json", "results.json")
 REQUIRED = {"README.md", "LICENSE", "runs/reference/fingerprints.jsonl", *DOCUMENTS}  # 1.3
-MEBIBYTE, SAFE_INTEGER, MAX_PLAIN_ZIP = 1 << 20, 2**53 - 1, 0xFFFFFFFE
+MEBIBYTE, SAFE_INTEGER, ELSEWHERE, MOST_ENTRIES = 1 << 20, 2**53 - 1, 0xFFFFFFFF, 20_000
+RESERVED = {"report", "lock", "scope", "claims", "wheel"}  # 1.7
 UNFIT = re.compile(
     r"(?i)|\.git|git~1| .*|.*[ .]|(con(in\$|out\$)?|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\..*)?"
 )
@@ -80,7 +81,9 @@ def canonical(value: Any) -> bytes:
 
 def parse(data: bytes, entry: str, *, canonically: bool = True) -> Any:
     """2.2, 2.3: JSON in its one spelling, in which no member comes twice and no number is NaN."""
-    need(len(data) <= 64 * MEBIBYTE, entry, "larger than 64 MiB", LIMIT)
+    need(len(data) <= 16 * MEBIBYTE, entry, "larger than 16 MiB", LIMIT)
+    few = data.count(b"[") + data.count(b"{") <= 100_000 and data.count(b",") <= 1_000_000
+    need(few, entry, "more lists, objects or members than can be read safely", LIMIT)
     try:
         value = json.loads(data.decode("utf-8"), parse_int=_integer)  # noqa: TID251 - as above
         same = canonical(value) == data or not canonically
@@ -106,29 +109,44 @@ def check_path(path: str) -> None:
     need(safe, path, "a path that is not safe on every system", UNSAFE)
 
 
+def zip64(values: Any) -> bytes:
+    """7.6: the extra field, where a size or an offset needs it."""
+    return struct.pack(f"<2H{len(values)}Q", 1, 8 * len(values), *values) if values else b""
+
+
 def check_zip(archive: Any, entry: str = "") -> None:
-    """7.1-7.5: members back to back, directory, end; zipfile alone would let much pass."""
+    """7.1-7.7: members back to back, directory, end; zipfile alone would let much pass."""
     offset, headers, members, stream = 0, [], archive.infolist(), archive.fp
     count, place = len(members), entry or archive.filename
+    need(count <= MOST_ENTRIES, place, f"more than {MOST_ENTRIES} entries", LIMIT)
     need(len(set(archive.namelist())) == count, place, "two entries of one name", UNSAFE)
-    if count >= 0xFFFF or stream.seek(0, io.SEEK_END) > MAX_PLAIN_ZIP:
-        return  # 7.6, 7.7: zip64 is left to zipfile
     for info in members:
         name, size, stored = info.filename.encode("utf-8"), info.file_size, info.compress_size
-        fixed = struct.pack("<5H3I", 20, 0x800, info.compress_type, 0, 0x21, info.CRC, stored, size)
-        fixed += struct.pack("<2H", len(name), 0)
+        large, far = max(size, stored) >= ELSEWHERE, offset >= ELSEWHERE
+        version, extra = 45 if large or far else 20, (size, stored) * large
+        sizes = (ELSEWHERE, ELSEWHERE) if large else (stored, size)
+        fixed = struct.pack("<5H3I", version, 0x800, info.compress_type, 0, 0x21, info.CRC, *sizes)
+        local, extra = zip64(extra), zip64((*extra, offset) if far else extra)
         mode = (0o100755 if info.external_attr >> 22 & 1 else 0o100644) << 16
-        headers.append(b"PK\1\2\x14\3" + fixed + struct.pack("<3H2I", 0, 0, 0, mode, offset) + name)
+        rest = struct.pack("<3H2I", 0, 0, 0, mode, ELSEWHERE if far else offset) + name + extra
+        lengths = [struct.pack("<2H", len(name), len(field)) for field in (local, extra)]
+        headers.append(b"PK\1\2" + bytes([version, 3]) + fixed + lengths[1] + rest)
+        header = b"PK\3\4" + fixed + lengths[0] + name + local
         stream.seek(offset)
-        same = stream.read(30 + len(name)) == b"PK\3\4" + fixed + name
+        same = stream.read(len(header)) == header
         same = same and {0: stored == size, 8: stored < size}.get(info.compress_type)
         need(same, entry or info.filename, f"zip: header at byte {offset}", FORMAT)
         need(size <= max(MEBIBYTE, 200 * stored), entry or info.filename, "deflated too far", LIMIT)
-        offset += 30 + len(name) + stored
+        offset += len(header) + stored
     directory = b"".join(headers)
-    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, count, count, len(directory), offset, 0)
+    length, at, end = len(directory), offset, b""
+    if max(length, at) >= ELSEWHERE:  # 7.7
+        end = struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 813, 45, 0, 0, count, count, length, at)
+        end += struct.pack("<4sIQI", b"PK\6\7", 0, at + length, 1)
+    short = [min(number, ELSEWHERE) for number in (length, at)]
+    end += struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, count, count, *short, 0)
     stream.seek(offset)
-    same = stream.read(len(directory) + 23) == directory + end
+    same = stream.read(length + len(end) + 1) == directory + end
     need(same, place, f"zip: directory or end, from byte {offset} on", FORMAT)
 
 
@@ -162,7 +180,13 @@ def fingerprint(dtype: str, shape: list[int], content: BinaryIO) -> str:
     head = f"repropack.array.v1\n{dtype}\n{','.join(map(str, shape))}\n".encode("ascii")
     size = math.prod(shape) * int(dtype[2:])
     starts = range(0, size, MEBIBYTE)
-    return digest(head, blocks=(content.read(min(MEBIBYTE, size - start)) for start in starts))
+    blocks = (content.read(min(MEBIBYTE, size - start)) for start in starts)
+    return digest(head, blocks=map(_bools, blocks) if dtype == "|b1" else blocks)
+
+
+def _bools(block: bytes) -> bytes:  # 4.5
+    need(not block.translate(None, b"\0\1"), "bool", "bytes other than 0 and 1", FORMAT)
+    return block
 
 
 def components(values: dict[str, Any], prints: dict[str, str], entry: str) -> list[list[str]]:
@@ -206,11 +230,9 @@ class Package:
                 self.list_folder()
             else:
                 self.archive = zipfile.ZipFile(self.path)  # noqa: TID251 - this file stands alone
+                check_zip(self.archive)
                 self.files = {info.filename: info for info in self.archive.infolist()}
             rows = self.read_manifest()
-            if self.archive is not None:
-                with self.trying(self.path.name):
-                    check_zip(self.archive)
             self.check_files([row["path"] for row in rows])
             for row in (row for row in rows if row["path"] in self.files):
                 with self.trying(row["path"]):
@@ -237,7 +259,7 @@ class Package:
     def read(self, path: str, *, canonically: bool = True) -> Any:
         """Read a document."""
         with self.open(path) as stream:
-            return parse(stream.read(64 * MEBIBYTE + 1), path, canonically=canonically)
+            return parse(stream.read(16 * MEBIBYTE + 1), path, canonically=canonically)
 
     def read_manifest(self) -> list[Any]:
         """8.3-8.5: the manifest's rows; format and version come before anything else (10.4)."""
@@ -253,7 +275,8 @@ class Package:
         folders = ("source/", "inputs/", "runs/")
         covered = [x for x in rows if x["path"] == "plan.json" or x["path"].startswith(folders)]
         self.evidence_digest = digest(b"repropack.evidence.v1\n", canonical(covered))  # 3.4
-        need(all(row["included"] for row in rows), MANIFEST, "an entry held elsewhere (1.7)", NEWER)
+        known = all(row["included"] and row["role"] not in RESERVED for row in rows)
+        need(known, MANIFEST, "an entry held elsewhere, or of a reserved role (1.7)", NEWER)
         return rows
 
     def check_files(self, listed: list[str]) -> None:
@@ -275,7 +298,8 @@ class Package:
         same = self.files[path].external_attr >> 22 & 1 == int(row["executable"])
         need(same or sys.platform == "win32", path, "executable, or not, against the manifest")
         with self.open(path) as stream:
-            found = digest(blocks=iter(lambda: stream.read(MEBIBYTE), b""))
+            blocks = iter(lambda: stream.read(MEBIBYTE), b"")  # no further than is listed
+            found = digest(blocks=islice(blocks, row["size"] // MEBIBYTE + 2))
         observed = f"{found} ({self.files[path].file_size} bytes)"
         expected = f"{row['digest']} ({row['size']} bytes)"
         need(observed == expected, path, f"digest: expected {expected}, observed {observed}")
@@ -290,6 +314,8 @@ class Package:
         for run in sorted(stored ^ set(runs)):
             self.faults.append((f"runs/{run}", "in the plan or in the package alone", INTEGRITY))
         chains = {0: digest(b"repropack.chain.v1\n")}  # 6.9: what a run after this step continues
+        self.resets = {x["name"]: x["reset"] for x in plan["comparisons"] if x["resume_at"]}
+        self.states: dict[int, Any] = {}  # of the reference, by step
         for run, after in runs.items():
             if after in chains or not self.faults:  # else the reference is damaged before it
                 with self.trying(f"runs/{run}"):
@@ -311,8 +337,14 @@ class Package:
             observed = (header["run"], header["first_step"], line["chain"])
             expected = (run, after + 1, chains.get(after))
             need(observed == expected, path, f"begin: expected {expected}, observed {observed}")
+            if run in self.resets:  # 6.9
+                first, stored, reset = self.states[0], self.states[after], self.resets[run]
+                due = {n: first.get(n) if n in reset else stored[n] for n in stored}
+                same = dict(line["state"]) == due and {*reset} <= {*first} & {*stored}
+                need(same, path, "start: not the state that plan and checkpoints give")
             step, chain = after, line["chain"]
             self.check_checkpoint(run, step, line)
+            self.states.setdefault(0, dict(line["state"]))
             for following in lines:
                 need("finish" not in line, path, f"step {step}: a line behind the end", FORMAT)
                 line, step, self.steps = following, step + 1, self.steps + 1
@@ -326,6 +358,7 @@ class Package:
                     need(same, kept, f"array {name!a}: row of step {step} is not the log's")
                     self.arrays += 1
                 if self.check_checkpoint(run, step, line) and run == "reference":
+                    self.states[step] = dict(line["state"])
                     chains[step] = chain
             more = [name for name in rows if next(rows[name], None)]
             need(not more, kept, f"arrays with more rows than the log has: {more}")
@@ -372,7 +405,13 @@ class Package:
         lines += [f"package digest    {self.package_digest or 'not known'}"]
         lines += [f"evidence digest   {self.evidence_digest or 'not known'}"]
         lines.append("" if self.faults else NOT_LOOKED_AT)
-        sys.stdout.write("\n".join([f"{verdict}  {escape(str(self.path))}", *lines]))
+        try:
+            if sys.stdout is not None:
+                sys.stdout.write("\n".join([f"{verdict}  {escape(str(self.path))}", *lines]))
+                sys.stdout.flush()
+        except OSError as error:  # who stops reading has the status; on a full disk nobody has it
+            sys.stdout = None
+            return status if isinstance(error, BrokenPipeError) else 4
         return status
 
 
@@ -388,7 +427,7 @@ def main(arguments: list[str]) -> int:
     path = Path(*arguments[:1])
     if len(arguments) != 1 or not (path.is_file() or path.is_dir()):
         asked = arguments in (["-h"], ["--help"])
-        (sys.stdout if asked else sys.stderr).write(__doc__)
+        (sys.stdout if asked else sys.stderr).write(__doc__ or "usage: checker.py PACKAGE\n")
         return 0 if asked else 2
     package = Package(path)
     package.check()

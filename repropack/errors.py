@@ -10,24 +10,28 @@
     │   ├── ConfigurationError             the configuration does not fit the experiment
     │   ├── StateError                     a state, stage or metric that cannot be stored
     │   │   └── UnsupportedDtypeError      also TypeError; an array type that cannot be stored
-    │   └── StepError                      a step raised; step, stage, cause
-    ├── PackageError                       the package is damaged, unsafe or not one
+    │   ├── StepError                      a step raised; step, stage, cause
+    │   └── InexactResumeError             an interrupted run does not continue as it was recorded
+    ├── PackageError                       the package is damaged, unsafe or not one: refusals
     │   ├── PackageFormatError             not a package: container, document or array form
     │   │   ├── UnsafeEntryError           a path or kind of entry that is never accepted
-    │   │   └── LimitExceededError         limit, allowed, observed
+    │   │   └── LimitExceededError         a stated limit; limit, allowed, observed
     │   ├── SchemaError                    a document breaks its schema: every issue at once
     │   └── IntegrityError                 entries missing, unexpected or changed: all of them
     ├── UnsupportedVersionError            a format version, or a feature, of a later release
     ├── CouldNotRunError                   the run ended without an answer
-    │   └── ConfinementUnavailableError    foreign code, and nothing to confine it with
+    │   ├── ConfinementUnavailableError    foreign code, and nothing to confine it with
+    │   └── BusyError                      another process works on the same target
     └── DivergenceError                    only from a report's ``raise_for_divergence()``
 
-Messages say what, where, expected and observed on one line. ``code`` is public and stable; the
-message is not. A divergence is a result and never raised by itself.
+Messages say what, where, expected and observed on one line. ``code`` is public and stable, and so
+are the rules that refusals name; the message is not. A divergence is a result and never raised by
+itself.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -133,10 +137,106 @@ class StepError(ExperimentError):
         self.cause = cause
 
 
+class InexactResumeError(ExperimentError):
+    """A run that was interrupted and continues gives other bytes than it gave before."""
+
+    code = "experiment.inexact-resume"
+
+    def __init__(self, run: str, checkpoint: int, problem: str) -> None:
+        super().__init__(
+            f"run {run!r}: continuing from checkpoint {checkpoint} is not exact: {problem}",
+            hint="build again with --discard, which begins anew",
+        )
+        self.run = run
+        self.checkpoint = checkpoint
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One thing wrong with a package, as data.
+
+    ``rule`` is a stable id of ``_format/rules.py``; ``entry`` the path of the entry, or the name of
+    the package itself; ``expected`` and ``observed`` are short; ``problem`` says it all but the
+    entry, for people.
+    """
+
+    rule: str
+    entry: str
+    problem: str
+    expected: str
+    observed: str
+
+
+def refusal(rule: str, entry: str, place: str, expected: object, observed: object) -> Refusal:
+    """Compose a refusal.
+
+    Args:
+        rule: Id of the rule that is broken.
+        entry: Path of the entry, or name of the package itself; empty where the caller knows it.
+        place: Where in the entry, or what of it; may be empty.
+        expected: What the rule asks for.
+        observed: What was found instead.
+
+    Returns:
+        The refusal, with ``expected`` and ``observed`` as texts and in its problem.
+
+    Example:
+        >>> refusal("log.sequence", "log.jsonl", "line 7", "step 5", "step 6").problem
+        'line 7: expected step 5, observed step 6'
+    """
+    told = f"expected {expected}, observed {observed}"
+    return Refusal(rule, entry, f"{place}: {told}" if place else told, str(expected), str(observed))
+
+
 class PackageError(RepropackError):
-    """The package is damaged, unsafe, or not a package."""
+    """The package is damaged, unsafe, or not a package; ``refusals`` says what is wrong, as data.
+
+    ``rule``, ``entry``, ``expected`` and ``observed`` are those of the first refusal.
+    """
 
     code = "package"
+
+    def __init__(
+        self, first: Refusal, *more: Refusal, container: str = "", hint: str | None = None
+    ) -> None:
+        """Compose the message.
+
+        Args:
+            first: What is wrong.
+            more: What else is.
+            container: The package, for the message, where the entry does not name it.
+            hint: What to do about it.
+        """
+        self.refusals = (first, *more)
+        before = f"{container}: " if container and container != first.entry else ""
+        super().__init__(before + "; ".join(self._told(one, before) for one in self.refusals))
+        self.hint = hint
+
+    @property
+    def rule(self) -> str:
+        """Id of the first rule that is broken."""
+        return self.refusals[0].rule
+
+    @property
+    def entry(self) -> str:
+        """Path of the first refusal's entry, or the package's name."""
+        return self.refusals[0].entry
+
+    @property
+    def expected(self) -> str:
+        """What the first rule asks for."""
+        return self.refusals[0].expected
+
+    @property
+    def observed(self) -> str:
+        """What was found instead."""
+        return self.refusals[0].observed
+
+    def _told(self, one: Refusal, before: str) -> str:
+        if not one.entry:
+            return one.problem
+        return f"entry {one.entry!r}: {one.problem}" if before else f"{one.entry}: {one.problem}"
 
 
 class PackageFormatError(PackageError):
@@ -150,10 +250,8 @@ class UnsafeEntryError(PackageFormatError):
 
     code = "package.unsafe-entry"
 
-    def __init__(self, path: str, rule: str) -> None:
-        super().__init__(f"entry {path!r}: {rule}")
-        self.path = path
-        self.rule = rule
+    def _told(self, one: Refusal, before: str) -> str:  # noqa: ARG002
+        return f"entry {one.entry!r}: {one.problem}"
 
 
 class LimitExceededError(PackageFormatError):
@@ -161,12 +259,27 @@ class LimitExceededError(PackageFormatError):
 
     code = "package.limit-exceeded"
 
-    def __init__(self, where: str, limit: str, allowed: int, observed: int) -> None:
-        super().__init__(f"{where}: limit {limit} exceeded: allowed {allowed}, observed {observed}")
-        self.where = where
+    def __init__(
+        self, limit: str, entry: str, place: str, bounds: tuple[int, int], container: str = ""
+    ) -> None:
+        """Compose the message.
+
+        Args:
+            limit: The limit's name.
+            entry: As in ``refusal``.
+            place: As in ``refusal``.
+            bounds: What is allowed, and what was observed.
+            container: As in ``PackageError``.
+        """
         self.limit = limit
-        self.allowed = allowed
-        self.observed = observed
+        self.allowed, observed = bounds
+        told = f"limit {limit} exceeded: allowed {self.allowed}, observed {observed}"
+        problem = f"{place}: {told}" if place else told
+        super().__init__(
+            Refusal(f"limit.{limit}", entry, problem, f"at most {self.allowed}", str(observed)),
+            container=container,
+            hint=f"give --limit {limit}={observed} or more, if you know that this is no attack",
+        )
 
 
 class SchemaError(PackageError):
@@ -175,19 +288,23 @@ class SchemaError(PackageError):
     code = "package.schema"
 
     def __init__(self, document: str, issues: tuple[tuple[str, str], ...]) -> None:
-        super().__init__(f"document {document!r}: {_joined(issues)}")
-        self.document = document
+        observed = f"{len(issues)} issues" if len(issues) > 1 else "one issue"
+        super().__init__(
+            Refusal("document.schema", document, _joined(issues), "what its schema says", observed)
+        )
         self.issues = issues
+
+    def _told(self, one: Refusal, before: str) -> str:  # noqa: ARG002
+        return f"document {one.entry!r}: {one.problem}"
 
 
 class IntegrityError(PackageError):
-    """The package contradicts its manifest or itself; ``issues`` holds ``(entry, problem)``."""
+    """The package contradicts its manifest or itself: every refusal at once."""
 
     code = "package.integrity"
 
-    def __init__(self, issues: tuple[tuple[str, str], ...]) -> None:
-        super().__init__("; ".join(f"entry {path!r}: {problem}" for path, problem in issues))
-        self.issues = issues
+    def _told(self, one: Refusal, before: str) -> str:  # noqa: ARG002
+        return f"entry {one.entry!r}: {one.problem}"
 
 
 class UnsupportedVersionError(RepropackError):
@@ -195,11 +312,12 @@ class UnsupportedVersionError(RepropackError):
 
     code = "package.unsupported-version"
 
-    def __init__(self, what: str, found: str, supported: str) -> None:
+    def __init__(self, rule: str, what: str, found: str, supported: str) -> None:
         super().__init__(
             f"{what}: expected {supported}, observed {found}",
             hint="use a release of repropack that supports it",
         )
+        self.rule = rule
         self.what = what
         self.found = found
         self.supported = supported
@@ -215,6 +333,19 @@ class ConfinementUnavailableError(CouldNotRunError):
     """The package's code is foreign and nothing is there to confine it."""
 
     code = "confinement-unavailable"
+
+
+class BusyError(CouldNotRunError):
+    """Another process builds or unpacks at the same target."""
+
+    code = "busy"
+
+    def __init__(self, target: str) -> None:
+        super().__init__(
+            f"{target}: expected to be alone at it, observed another build or unpack under way",
+            hint="wait until it has ended, or give another target",
+        )
+        self.target = target
 
 
 class DivergenceError(RepropackError):

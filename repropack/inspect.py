@@ -7,6 +7,7 @@ from pathlib import Path
 from repropack._compare.environments import account_of
 from repropack._format.layout import MANIFEST, RUNS
 from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.paths import shown_path
 from repropack._read.package import Package, open_package
 from repropack._run.launch import observe_here
 from repropack.errors import CouldNotRunError
@@ -34,7 +35,7 @@ def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Ins
     """
     with open_package(path, limits=limits) as package:
         return Inspection(
-            path=str(path),
+            path=shown_path(path),
             package=package.manifest.package,
             package_digest=package.package_digest,
             evidence_digest=package.evidence_digest,

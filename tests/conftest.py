@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,15 @@ def lab_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_lab(tmp_path_factory.mktemp("lab"))
 
 
+@pytest.fixture(scope="session")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """The two honest packages that hostile ones are made of, by name; never write to them."""
+    from tests.hostile.corpus.bases import build_lab, build_own
+
+    folder = tmp_path_factory.mktemp("bases")
+    return {"own": build_own(folder), "lab": build_lab(folder)}
+
+
 @pytest.fixture(autouse=True)
 def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Builds in this process pack the notebook unexecuted, but for tests marked ``notebook``.
@@ -125,9 +135,13 @@ def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     if request.node.get_closest_marker("notebook") is None and "repropack.build" in sys.modules:
         from repropack._run.notebook_form import notebook_bytes
 
-        monkeypatch.setattr(
-            "repropack.build.execute_notebook", lambda node, **_: notebook_bytes(node)
-        )
+        def execute(node: Any, **_: Any) -> bytes:
+            """Number one cell: so much of an execution is in the plan too."""
+            numbered = copy.deepcopy(node)
+            next(cell for cell in numbered.cells if cell.cell_type == "code").execution_count = 1
+            return notebook_bytes(numbered)
+
+        monkeypatch.setattr("repropack.build.execute_notebook", execute)
 
 
 # ---------------------------------------------------------------- coverage of workers

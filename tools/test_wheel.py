@@ -19,6 +19,11 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 COPIED = ("tests", "examples", "pyproject.toml")
 TEST_DISTRIBUTIONS = ("pytest", "pytest-xdist", "hypothesis")
+LEFT_OUT = (
+    "--ignore=tests/integration/test_faults.py",
+    "--ignore=tests/integration/test_continuing.py",
+)
+"""Kills and failing calls: they take minutes, and do not depend on how repropack is installed."""
 INHERITED_AND_REMOVED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
 
 WHERE_IS_IT = """
@@ -76,7 +81,7 @@ def main() -> int:
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
             options = ["-n", "auto", "-p", "no:cacheprovider"]
-            run([python, "-m", "pytest", *options, "tests/integration"], place)
+            run([python, "-m", "pytest", *options, *LEFT_OUT, "tests/integration"], place)
         except subprocess.CalledProcessError as failure:
             sys.stderr.write(f"the wheel's test ended with status {failure.returncode}\n")
             return 1

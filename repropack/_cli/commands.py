@@ -4,28 +4,36 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from repropack._cli.progress import progress
-from repropack._cli.status import DIFFERS, IDENTICAL, STATUS_BY_VERDICT
-from repropack.errors import UsageError
+from repropack._cli.status import COULD_NOT_RUN, DIFFERS, IDENTICAL, STATUS_BY_VERDICT
+from repropack.errors import CouldNotRunError, UsageError
 
 if TYPE_CHECKING:
+    from repropack._format.limits import Limits, RunLimits
+    from repropack._run.confinement.consent import Consent
     from repropack.models.base import Document
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _Report = TypeVar("_Report", bound="Document")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a verb ends with: text for people, or bytes that go out as they are."""
+    """What a verb ends with: text for people, or bytes that go out as they are.
+
+    ``complaint`` is what went wrong besides, on one line for standard error.
+    """
 
     output: str | bytes
     status: int
+    complaint: str | None = None
 
 
 def build(arguments: Namespace) -> Answer:
@@ -47,6 +55,7 @@ def build(arguments: Namespace) -> Answer:
             directory=arguments.directory,
             compress=arguments.compress,
             unexecuted_notebook=arguments.unexecuted_notebook,
+            left_over=arguments.left_over,
             on_step=on_step,
         )
     status = IDENTICAL if report.expectations_held else DIFFERS
@@ -55,11 +64,16 @@ def build(arguments: Namespace) -> Answer:
 
 def check(arguments: Namespace) -> Answer:
     """Look at a package and run nothing."""
+    if arguments.show_limits:
+        return _show_limits(arguments)
     from repropack._present.text import check_text
     from repropack.check import check_package
 
     report = check_package(
-        arguments.package, fast=arguments.fast, expect_digest=arguments.expect_digest
+        arguments.package,
+        fast=arguments.fast,
+        expect_digest=arguments.expect_digest,
+        limits=_limits(arguments),
     )
     return _answer(arguments, report, check_text, STATUS_BY_VERDICT[report.verdict])
 
@@ -70,6 +84,8 @@ def verify(arguments: Namespace) -> Answer:
     from repropack._present.text_verify import verify_text
     from repropack.verify import verify_package
 
+    limits, run_limits = _stated_limits(arguments)
+    consent = _consent(arguments, run_limits)
     kept = ReportFile(arguments.report, arguments.package) if arguments.report else None
     with progress() as on_step:
         report = verify_package(
@@ -77,11 +93,18 @@ def verify(arguments: Namespace) -> Answer:
             runs=arguments.runs,
             notebook=arguments.notebook,
             expect_digest=arguments.expect_digest,
+            consent=consent,
+            limits=limits,
             on_step=on_step,
         )
-    if kept is not None:
+    answer = _answer(arguments, report, verify_text, STATUS_BY_VERDICT[report.verdict])
+    if kept is None:
+        return answer
+    try:
         kept.write(encode_document(report))
-    return _answer(arguments, report, verify_text, STATUS_BY_VERDICT[report.verdict])
+    except CouldNotRunError as error:  # the verdict is told all the same
+        return replace(answer, status=COULD_NOT_RUN, complaint=error.message)
+    return answer
 
 
 def inspect(arguments: Namespace) -> Answer:
@@ -89,7 +112,8 @@ def inspect(arguments: Namespace) -> Answer:
     from repropack._present.text_inspect import inspect_text
     from repropack.inspect import inspect_package
 
-    return _answer(arguments, inspect_package(arguments.package), inspect_text, IDENTICAL)
+    report = inspect_package(arguments.package, limits=_limits(arguments))
+    return _answer(arguments, report, inspect_text, IDENTICAL)
 
 
 def unpack(arguments: Namespace) -> Answer:
@@ -98,7 +122,11 @@ def unpack(arguments: Namespace) -> Answer:
     from repropack.unpack import unpack_package
 
     report = unpack_package(
-        arguments.package, arguments.directory, arguments.entries, force=arguments.force
+        arguments.package,
+        arguments.directory,
+        arguments.entries,
+        force=arguments.force,
+        limits=_limits(arguments),
     )
     return _answer(arguments, report, unpack_text, IDENTICAL)
 
@@ -129,9 +157,60 @@ def encode_document(document: Document) -> bytes:
     return encode_canonical(document.model_dump(mode="json"))
 
 
+def _limits(arguments: Namespace) -> Limits:
+    """The limits on reading, as the arguments state them."""
+    from repropack._cli.limits import check_names, with_stated
+    from repropack._format.limits import DEFAULT_LIMITS
+
+    check_names(arguments.limit, DEFAULT_LIMITS)
+    return with_stated(DEFAULT_LIMITS, arguments.limit)
+
+
+def _stated_limits(arguments: Namespace) -> tuple[Limits, RunLimits]:
+    """The limits on reading and on running, as the arguments state them."""
+    from repropack._cli.limits import check_names, with_stated
+    from repropack._format.limits import DEFAULT_LIMITS, DEFAULT_RUN_LIMITS
+
+    stated = arguments.limit
+    check_names(stated, DEFAULT_LIMITS, DEFAULT_RUN_LIMITS)
+    return with_stated(DEFAULT_LIMITS, stated), with_stated(DEFAULT_RUN_LIMITS, stated)
+
+
+def _show_limits(arguments: Namespace) -> Answer:
+    from repropack._cli.limits import list_limits
+    from repropack._present.text import limits_text
+
+    return _answer(arguments, list_limits(*_stated_limits(arguments)), limits_text, IDENTICAL)
+
+
+def _consent(arguments: Namespace, run_limits: RunLimits) -> Consent:
+    """What the arguments allow the package's code."""
+    from repropack._run.confinement.consent import Consent
+
+    if arguments.no_sandbox != (arguments.trust is not None):
+        raise UsageError(
+            "expected --no-sandbox and --trust together, observed one of them",
+            hint="--no-sandbox --trust PACKAGE-DIGEST runs this very package unconfined",
+        )
+    if arguments.no_sandbox and arguments.sandbox != "auto":
+        raise UsageError("expected --sandbox or --no-sandbox, observed both")
+    level = None if arguments.sandbox == "auto" else arguments.sandbox
+    return Consent(sandbox=level, trust=arguments.trust, run_limits=run_limits)
+
+
+def ascii_document(document: Document) -> bytes:
+    """A report as JSON of ASCII alone: nothing in it can move a cursor or turn a line around."""
+    return _NOT_ASCII.sub(_escaped, encode_document(document).decode("utf-8")).encode("ascii")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[k : k + 2].hex()}" for k in range(0, len(units), 2))
+
+
 def _answer(
     arguments: Namespace, report: _Report, text: Callable[[_Report], str], status: int
 ) -> Answer:
     if arguments.format == "json":
-        return Answer(encode_document(report), status)
+        return Answer(ascii_document(report), status)
     return Answer(text(report), status)

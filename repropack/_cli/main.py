@@ -11,11 +11,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from repropack._cli.commands import COMMANDS, Answer, encode_document
+from repropack._cli.commands import COMMANDS, Answer, ascii_document
 from repropack._cli.parser import parse_arguments, wants_json
 from repropack._cli.status import COULD_NOT_RUN, INTERRUPTED, status_of_error
 from repropack._cli.streams import write_message, write_output
-from repropack.errors import CouldNotRunError, RepropackError, UsageError
+from repropack.errors import CouldNotRunError, PackageError, Refusal, RepropackError
 
 _MAX_MESSAGE_CHARACTERS = 4000
 
@@ -33,15 +33,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = wants_json(arguments)
     try:
         answer = _run(arguments)
+        if answer.complaint is not None:
+            _complain(answer.complaint)
         return write_output(answer.output, answer.status)
     except RepropackError as error:
-        return _fail(error.code, error.message, error.hint, status_of_error(error), as_json=as_json)
-    except KeyboardInterrupt:
-        return _fail("interrupted", "interrupted", None, INTERRUPTED, as_json=as_json)
+        return _fail_by(error, as_json=as_json)
+    except KeyboardInterrupt as interrupt:
+        note = next(iter(getattr(interrupt, "__notes__", ())), None)
+        return _fail("interrupted", "interrupted", note, INTERRUPTED, as_json=as_json)
     except OSError as error:
-        return _fail(
-            CouldNotRunError.code, _os_message(error), None, COULD_NOT_RUN, as_json=as_json
-        )
+        from repropack._run.durable import os_problem
+
+        return _fail(CouldNotRunError.code, os_problem(error), None, COULD_NOT_RUN, as_json=as_json)
     except MemoryError:
         message = "not enough memory"
         return _fail(CouldNotRunError.code, message, None, COULD_NOT_RUN, as_json=as_json)
@@ -50,9 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> Answer:
-    for argument in arguments:
-        if not _is_unicode(argument):
-            raise UsageError(f"expected arguments in UTF-8, observed {argument!a}")
     try:
         parsed = parse_arguments(arguments)
     except SystemExit as shown:  # argparse has printed --help or --version
@@ -60,28 +60,50 @@ def _run(arguments: list[str]) -> Answer:
     return COMMANDS[parsed.verb](parsed)
 
 
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+def _complain(problem: str) -> None:
+    """Say what went wrong, on one line of standard error."""
+    from repropack._present.escape import escape_text
+
+    write_message(f"repropack: error: {escape_text(problem, _MAX_MESSAGE_CHARACTERS)}")
 
 
-def _fail(code: str, message: str, hint: str | None, status: int, *, as_json: bool) -> int:
+def _fail_by(error: RepropackError, *, as_json: bool) -> int:
+    """Report an error of our tree; a refused package with each refusal as data."""
+    status = status_of_error(error)
+    refusals = error.refusals if isinstance(error, PackageError) else ()
+    return _fail(error.code, error.message, error.hint, status, refusals, as_json=as_json)
+
+
+def _fail(
+    code: str,
+    message: str,
+    hint: str | None,
+    status: int,
+    refusals: tuple[Refusal, ...] = (),
+    *,
+    as_json: bool,
+) -> int:
     """Report an error: for people on standard error, for programs on standard output."""
     from repropack._present.escape import escape_text
 
-    shown = escape_text(message, _MAX_MESSAGE_CHARACTERS)
-    write_message(
-        f"repropack: error: {shown}" if status != INTERRUPTED else "repropack: interrupted"
-    )
+    if status == INTERRUPTED:
+        write_message("repropack: interrupted")
+    else:
+        _complain(message)
     if hint is not None:
         write_message(f"hint: {escape_text(hint, _MAX_MESSAGE_CHARACTERS)}")
     if not as_json:
         return status
-    from repropack.models.reports import ErrorReport
+    from repropack.models.reports import ErrorReport, fault_of
 
     report = ErrorReport(
-        code=code, message=_storable(message), hint=hint and _storable(hint), status=status
+        code=code,
+        message=_storable(message),
+        hint=hint and _storable(hint),
+        status=status,
+        faults=tuple(fault_of(code, one) for one in refusals),
     )
-    return write_output(encode_document(report), status)
+    return write_output(ascii_document(report), status)
 
 
 def _storable(text: str) -> str:
@@ -104,8 +126,3 @@ def _report_bug(error: Exception, *, as_json: bool) -> int:
         COULD_NOT_RUN,
         as_json=as_json,
     )
-
-
-def _os_message(error: OSError) -> str:
-    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
-    return ": ".join([*names, error.strerror or str(error) or type(error).__name__])

@@ -30,11 +30,14 @@ the reference, and write the package. Without PROJECT it runs the built-in repla
 
 A package is written whole or not at all, and built twice in one environment it is the
 same file. A failed expectation ends with status 1; the package is written all the same.
+A build that is interrupted keeps what it recorded up to the last checkpoint, beside FILE:
+--resume continues it, and the package is the same file as that of an uninterrupted build.
 """
 _BUILD_EXAMPLES = """\
 examples:
   repropack build                           the replay lab, as replay-lab-1.0.0.zip
   repropack build examples/replay-lab -o lab.zip --force
+  repropack build examples/replay-lab -o lab.zip --resume    after an interruption
 """
 _CHECK = """\
 Look at everything in a package without running anything of it: the form of the
@@ -52,6 +55,9 @@ Check a package, then run its experiment again and compare with what it recorded
 reference from its beginning, resumes from their checkpoints, comparisons under their
 interventions. The verdict comes first, then the evidence: identical, differs, damaged or
 could-not-run. The package itself is only read.
+
+Code that repropack does not ship is foreign: it runs without network, without your files,
+under limits, or it does not run (status 4).
 """
 _VERIFY_EXAMPLES = """\
 examples:
@@ -140,12 +146,20 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parsed, others = build_parser().parse_known_args(arguments)
     if parsed.verb == "unpack" and not any(other.startswith("-") for other in others):
         parsed.entries += others  # argparse gives up on ENTRY where an option stands before it
-    elif others:
-        raise UsageError(
-            f"unrecognized arguments: {' '.join(others)}",
-            hint=f"see `repropack {parsed.verb} --help`",
-        )
+        others = []
+    problem = f"unrecognized arguments: {' '.join(others)}" if others else _check_problem(parsed)
+    if problem is not None:
+        raise UsageError(problem, hint=f"see `repropack {parsed.verb} --help`")
     return parsed
+
+
+def _check_problem(parsed: argparse.Namespace) -> str | None:
+    """``check`` needs a package, unless it only shows the limits."""
+    if parsed.verb != "check" or (parsed.package is None) == parsed.show_limits:
+        return None
+    if parsed.package is None:
+        return "the following arguments are required: PACKAGE"
+    return "--show-limits: expected no PACKAGE"
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -186,14 +200,37 @@ def _add_build(verbs: Any) -> None:
         action="store_true",
         help="pack the notebook without running it, which repeats every run",
     )
+    left_over = verb.add_mutually_exclusive_group()
+    left_over.add_argument(
+        "--resume",
+        dest="left_over",
+        action="store_const",
+        const="resume",
+        default="refuse",
+        help="continue an interrupted build of FILE from its last checkpoint",
+    )
+    left_over.add_argument(
+        "--discard",
+        dest="left_over",
+        action="store_const",
+        const="discard",
+        default="refuse",
+        help="remove what an interrupted build of FILE left, and begin again",
+    )
     _add_format(verb)
 
 
 def _add_check(verbs: Any) -> None:
     verb = _add(verbs, "check", "look at everything, run nothing", _CHECK, _CHECK_EXAMPLES)
-    _add_package(verb)
+    verb.add_argument(
+        "package", metavar="PACKAGE", nargs="?", help="the package: a zip or a directory"
+    )
+    verb.add_argument(
+        "--show-limits", action="store_true", help="print the limits and their meaning; no PACKAGE"
+    )
     verb.add_argument("--fast", action="store_true", help="compare the entries' digests only")
     _add_expect_digest(verb)
+    _add_limit(verb)
     _add_format(verb)
 
 
@@ -212,15 +249,32 @@ def _add_verify(verbs: Any) -> None:
         "--notebook", action="store_true", help="execute the notebook again as well, and compare it"
     )
     verb.add_argument(
+        "--sandbox",
+        choices=("auto", "bubblewrap", "landlock"),
+        default="auto",
+        help="how foreign code is confined (default: auto, the best that holds here)",
+    )
+    verb.add_argument(
+        "--no-sandbox", action="store_true", help="run its code unconfined; takes --trust as well"
+    )
+    verb.add_argument(
+        "--trust",
+        type=_digest,
+        metavar="sha256:DIGEST",
+        help="the package digest of the one package that may run unconfined",
+    )
+    verb.add_argument(
         "--report", metavar="FILE", help="also keep the report as JSON, whatever the verdict"
     )
     _add_expect_digest(verb)
+    _add_limit(verb)
     _add_format(verb)
 
 
 def _add_inspect(verbs: Any) -> None:
     verb = _add(verbs, "inspect", "show what a package holds", _INSPECT, _INSPECT_EXAMPLES)
     _add_package(verb)
+    _add_limit(verb)
     _add_format(verb)
 
 
@@ -230,6 +284,7 @@ def _add_unpack(verbs: Any) -> None:
     verb.add_argument("directory", metavar="DIR", help="the folder to make")
     verb.add_argument("entries", nargs="*", metavar="ENTRY", help="entries to write (default: all)")
     verb.add_argument("--force", action="store_true", help="replace an existing folder")
+    _add_limit(verb)
     _add_format(verb)
 
 
@@ -254,6 +309,26 @@ def _add_expect_digest(verb: _Parser) -> None:
         metavar="sha256:DIGEST",
         help="the package digest that it must have",
     )
+
+
+def _add_limit(verb: _Parser) -> None:
+    verb.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another value for a limit; `check --show-limits` lists them",
+    )
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
+        raise argparse.ArgumentTypeError(
+            f"expected NAME=VALUE with a whole number, observed {text!r}"
+        )
+    return name, int(value)
 
 
 def _add_format(verb: _Parser) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.digests import digest_bytes
-from repropack.errors import PackageFormatError
+from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack.errors import PackageFormatError, refusal
 
 _Cell = dict[str, Any]
 _SHOWN_CHARACTERS = 80
@@ -48,11 +49,13 @@ def compare_notebooks(expected: bytes, observed: bytes) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def is_executed(notebook: bytes) -> bool:
+def is_executed(notebook: bytes, where: str = "notebook", limits: Limits = DEFAULT_LIMITS) -> bool:
     """Whether a notebook was executed: a code cell of it has a number or an output.
 
     Args:
         notebook: The notebook.
+        where: Its path, for error messages.
+        limits: Limits on reading.
 
     Returns:
         Whether there are outputs to compare.
@@ -61,17 +64,21 @@ def is_executed(notebook: bytes) -> bool:
         PackageFormatError: it is no notebook of format 4.
         LimitExceededError: it is longer or deeper than documents may be.
     """
-    cells = _cells(notebook, "notebook")
+    cells = _cells(notebook, where, limits)
     return any(cell.get("outputs") or cell.get("execution_count") is not None for cell in cells)
 
 
-def _cells(notebook: bytes, where: str) -> list[_Cell]:
-    document = decode_strict(notebook, where=where)
+def _cells(notebook: bytes, where: str, limits: Limits = DEFAULT_LIMITS) -> list[_Cell]:
+    document = decode_strict(notebook, where=where, limits=limits)
     cells = document.get("cells") if isinstance(document, dict) else None
     if not isinstance(cells, list) or document.get("nbformat") != 4:
-        raise PackageFormatError(f"{where}: expected a notebook of format 4, observed another")
+        raise PackageFormatError(
+            refusal("notebook.form", where, "", "a notebook of format 4", "another")
+        )
     if not all(isinstance(cell, dict) for cell in cells):
-        raise PackageFormatError(f"{where}: expected cells that are objects, observed others")
+        raise PackageFormatError(
+            refusal("notebook.form", where, "", "cells that are objects", "others")
+        )
     return cells
 
 

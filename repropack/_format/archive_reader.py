@@ -14,7 +14,7 @@ from struct import unpack_from
 from types import MappingProxyType
 from typing import BinaryIO, NoReturn
 
-from repropack._format.entry_stream import SharedFile, open_entry
+from repropack._format.entry_stream import MAX_BUFFER_BYTES, SharedFile, open_entry
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.zip_layout import (
     DEFLATED,
@@ -24,17 +24,20 @@ from repropack._format.zip_layout import (
     LOCAL_FIELDS,
     LOCAL_SIGNATURE,
     LOCAL_STRUCT,
+    RULE_OF_FIELD,
     SIZE_ELSEWHERE,
     STORED,
+    Difference,
     ZipMember,
-    describe_difference,
     directory_header,
     end_fields,
     end_records,
+    first_difference,
     local_header,
 )
+from repropack._format.zip_origin import Origin
 from repropack._format.zip_peek import sketch_directory
-from repropack.errors import LimitExceededError, PackageFormatError, UnsafeEntryError, UsageError
+from repropack.errors import PackageFormatError, Refusal, UnsafeEntryError, UsageError
 
 _ZIP64_SIZES_BYTES = 20
 _RE_ZIPPED = "use the original file: this one is damaged or has been zipped again"
@@ -59,14 +62,24 @@ class ArchiveReader:
         (True, b'hello')
     """
 
-    def __init__(self, stream: BinaryIO, *, where: str, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Read and verify every header.
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        where: str,
+        limits: Limits = DEFAULT_LIMITS,
+        nested: bool = False,
+        members: Mapping[str, ZipMember] | None = None,
+    ) -> None:
+        """Read and verify every header, once.
 
         Args:
             stream: The zip from byte 0 to its end, seekable; must stay open while entries are
                 read, and may not be read by others at the same time.
             where: Name of the file; used in error messages only.
             limits: Limits on entries, names and deflate ratio.
+            nested: Whether the zip is an entry of a package, and not the package.
+            members: What another reader of this very file found, which is then not read again.
 
         Raises:
             PackageFormatError: The file is no zip, is damaged, or is not in the pinned form.
@@ -75,23 +88,25 @@ class ArchiveReader:
         """
         self._stream = stream
         self._where = where
+        self._origin = Origin(where, nested)
         self._limits = limits
         self._size = stream.seek(0, io.SEEK_END)
-        members: dict[str, ZipMember] = {}
-        directory_offset = self._read_entries(members)
-        self._members = self._read_directory(members, directory_offset)
+        self._members: Mapping[str, ZipMember] = (
+            MappingProxyType(self._read_members()) if members is None else members
+        )
         self._file = SharedFile(stream)
 
     @property
     def members(self) -> Mapping[str, ZipMember]:
         """Every entry by name, in stored order."""
-        return MappingProxyType(self._members)
+        return self._members
 
-    def open(self, name: str) -> io.BufferedReader:
+    def open(self, name: str, buffer_bytes: int = MAX_BUFFER_BYTES) -> io.BufferedReader:
         """Open the content of an entry; see ``open_entry`` for what its stream verifies.
 
         Args:
             name: One of ``members``.
+            buffer_bytes: Size of the stream's buffer, in bytes.
 
         Returns:
             A seekable read-only stream of exactly the entry's size.
@@ -102,7 +117,7 @@ class ArchiveReader:
             PackageFormatError: The entry is empty, and its checksum is not.
         """
         member = self.member(name)
-        return open_entry(self._file, member, f"{self._where}: entry {name!r}", self._limits)
+        return open_entry(self._file, member, self._origin, self._limits, buffer_bytes)
 
     def member(self, name: str) -> ZipMember:
         """Return one entry.
@@ -123,20 +138,29 @@ class ArchiveReader:
             )
         return self._members[name]
 
+    def _read_members(self) -> dict[str, ZipMember]:
+        members: dict[str, ZipMember] = {}
+        directory_offset = self._read_entries(members)
+        inflated = sum(member.size for member in members.values() if member.deflated)
+        if inflated > self._limits.max_inflated_bytes:
+            bounds = (self._limits.max_inflated_bytes, inflated)
+            raise self._origin.limit("max_inflated_bytes", None, "", bounds)
+        return self._read_directory(members, directory_offset)
+
     def _read_entries(self, members: dict[str, ZipMember]) -> int:
         """Read all local headers, and return where the directory begins."""
         offset = 0
         while self._begins_entry(offset, members):
             if len(members) == self._limits.max_entries:
-                allowed = self._limits.max_entries
-                raise LimitExceededError(self._where, "max_entries", allowed, allowed + 1)
+                bounds = (self._limits.max_entries, self._limits.max_entries + 1)
+                raise self._origin.limit("max_entries", None, "", bounds)
             member, offset = self._read_entry(offset)
             if member.name in members:
-                raise UnsafeEntryError(
-                    member.name,
-                    f"{self._where}: expected one entry of this name, observed another at byte "
-                    f"{member.offset}",
+                observed = f"another at byte {member.offset}"
+                one = self._refusal(
+                    "zip.name-twice", member.name, "", "one entry of this name", observed
                 )
+                raise UnsafeEntryError(one, container=self._where)
             members[member.name] = member
         return offset
 
@@ -153,20 +177,18 @@ class ArchiveReader:
         if members and offset == sketch.directory_offset:
             return False
         if offset in sketch.names:
-            problem = f"signature: expected {LOCAL_SIGNATURE.hex()}, observed {observed}"
-            self._refuse_header(sketch.names[offset], offset, problem)
+            difference = ("signature", LOCAL_SIGNATURE.hex(), observed)
+            self._refuse_header(sketch.names[offset], offset, difference)
         if offset == 0:
+            expected = f"a local file header ({LOCAL_SIGNATURE.hex()}) at byte 0"
+            observed = observed if signature else "an empty file"
             raise PackageFormatError(
-                f"{self._where}: not a zip archive: expected a local file header (504b0304) at "
-                f"byte 0, observed {observed if signature else 'an empty file'}"
+                self._refusal("zip.not-a-zip", None, "not a zip archive", expected, observed)
             )
         last = list(members.values())[-1]
         name = sketch.names.get(last.offset, last.name)
-        raise PackageFormatError(
-            f"{self._where}: entry {name!r}: expected another entry or the directory at byte "
-            f"{offset}, where this one ends, observed {observed}",
-            hint=_RE_ZIPPED,
-        )
+        expected = f"another entry or the directory at byte {offset}, where this one ends"
+        return self._refuse("zip.gap", name, "", expected, observed)
 
     def _read_entry(self, offset: int) -> tuple[ZipMember, int]:
         """Read the local header at ``offset``; return the entry and where the next begins."""
@@ -177,8 +199,8 @@ class ArchiveReader:
         fields = LOCAL_STRUCT.unpack(header)
         method, crc, stored_size, size, name_bytes, extra_bytes = (fields[3], *fields[6:])
         if name_bytes > self._limits.max_name_bytes:
-            where, allowed = self._entry_at(offset), self._limits.max_name_bytes
-            raise LimitExceededError(where, "max_name_bytes", allowed, name_bytes)
+            bounds = (self._limits.max_name_bytes, name_bytes)
+            raise self._origin.limit("max_name_bytes", None, self._entry_at(offset), bounds)
         rest = self._stream.read(name_bytes + extra_bytes)
         if len(rest) < name_bytes + extra_bytes:
             self._refuse_cut(offset)
@@ -191,21 +213,19 @@ class ArchiveReader:
         self._check_local_header(member, method, header + rest)
         end = offset + len(header) + len(rest) + stored_size
         if end > self._size:
-            raise PackageFormatError(
-                f"{self._where}: entry {name!r}: expected {stored_size} bytes of content, "
-                f"observed the end of the file {end - self._size} bytes earlier"
-            )
+            observed = f"the end of the file {end - self._size} bytes earlier"
+            self._refuse("zip.cut", name, "", f"{stored_size} bytes of content", observed)
         return member, end
 
     def _check_local_header(self, member: ZipMember, method: int, observed: bytes) -> None:
         """Demand that the header is what the writer makes of the values in it."""
         if method not in {STORED, DEFLATED}:
-            problem = f"method: expected 0 (stored) or 8 (deflated), observed {method}"
-            self._refuse_header(member.name, member.offset, problem)
+            difference = ("method", "0 (stored) or 8 (deflated)", str(method))
+            self._refuse_header(member.name, member.offset, difference)
         expected = local_header(member)
         if observed != expected:
-            problem = describe_difference(expected, observed, LOCAL_FIELDS)
-            self._refuse_header(member.name, member.offset, problem)
+            difference = first_difference(expected, observed, LOCAL_FIELDS)
+            self._refuse_header(member.name, member.offset, difference)
         lying = (
             member.stored_size >= member.size
             if member.deflated
@@ -213,8 +233,8 @@ class ArchiveReader:
         )
         if lying:
             expected_size = f"less than {member.size}" if member.deflated else f"{member.size}"
-            problem = f"stored size: expected {expected_size}, observed {member.stored_size}"
-            self._refuse_header(member.name, member.offset, problem)
+            difference = ("stored size", expected_size, str(member.stored_size))
+            self._refuse_header(member.name, member.offset, difference)
 
     def _read_directory(
         self, members: Mapping[str, ZipMember], offset: int
@@ -232,8 +252,8 @@ class ArchiveReader:
             elif observed == directory_header(executable):
                 result[name] = executable
             else:
-                problem = describe_difference(expected, observed, DIRECTORY_FIELDS)
-                self._refuse_header(name, position, problem, kind="directory")
+                difference = first_difference(expected, observed, DIRECTORY_FIELDS)
+                self._refuse_header(name, position, difference, kind="directory")
             position += len(expected)
         self._check_end(end_records(len(members), offset, position - offset), position)
         return result
@@ -242,19 +262,13 @@ class ArchiveReader:
         """Demand that the file ends with these records."""
         observed = self._stream.read(len(expected))
         if observed != expected:
-            problem = describe_difference(expected, observed, end_fields(expected))
-            raise PackageFormatError(
-                f"{self._where}: end of the zip at byte {position} is not in the pinned form: "
-                f"{problem}",
-                hint=_RE_ZIPPED,
-            )
+            field, right, wrong = first_difference(expected, observed, end_fields(expected))
+            place = f"end of the zip at byte {position} is not in the pinned form: {field}"
+            self._refuse(RULE_OF_FIELD.get(field, "zip.end"), None, place, right, wrong)
         surplus = self._size - position - len(expected)
         if surplus:
-            raise PackageFormatError(
-                f"{self._where}: expected the end of the file at byte {position + len(expected)}, "
-                f"observed {surplus} bytes more",
-                hint=_RE_ZIPPED,
-            )
+            end = f"the end of the file at byte {position + len(expected)}"
+            self._refuse("zip.trailing-bytes", None, "", end, f"{surplus} bytes more")
 
     def _decode(self, name: bytes, offset: int) -> str:
         try:
@@ -262,28 +276,36 @@ class ArchiveReader:
         except UnicodeDecodeError:
             sketch = sketch_directory(self._stream, self._limits)
             shown = sketch.names.get(offset, name.decode("utf-8", "backslashreplace"))
-            self._refuse_header(shown, offset, f"name: expected UTF-8, observed {name[:100]!r}")
+            self._refuse_header(shown, offset, ("name", "UTF-8", repr(name[:100])))
 
     def _entry_at(self, offset: int) -> str:
         """Name the entry whose local header is too damaged to say its name."""
         name = sketch_directory(self._stream, self._limits).names.get(offset)
-        return (
-            f"{self._where}: entry at byte {offset}"
-            if name is None
-            else (f"{self._where}: entry {name!r} at byte {offset}")
-        )
+        return f"entry at byte {offset}" if name is None else f"entry {name!r} at byte {offset}"
 
     def _refuse_cut(self, offset: int) -> NoReturn:
-        raise PackageFormatError(
-            f"{self._entry_at(offset)}: expected a whole local header, observed the end of the "
-            f"file at byte {self._size}"
+        observed = f"the end of the file at byte {self._size}"
+        one = self._refusal(
+            "zip.cut", None, self._entry_at(offset), "a whole local header", observed
         )
+        raise PackageFormatError(one)
 
     def _refuse_header(
-        self, name: str, offset: int, problem: str, *, kind: str = "local"
+        self, name: str, offset: int, difference: Difference, *, kind: str = "local"
     ) -> NoReturn:
-        raise PackageFormatError(
-            f"{self._where}: entry {name!r}: {kind} header at byte {offset} is not in the pinned "
-            f"form: {problem}",
-            hint=_RE_ZIPPED,
+        field, expected, observed = difference
+        place = f"{kind} header at byte {offset} is not in the pinned form: {field}"
+        self._refuse(
+            RULE_OF_FIELD.get(field, f"zip.{kind}-header"), name, place, expected, observed
         )
+
+    def _refuse(
+        self, rule: str, name: str | None, place: str, expected: str, observed: str
+    ) -> NoReturn:
+        one = self._refusal(rule, name, place, expected, observed)
+        raise PackageFormatError(one, container=self._where, hint=_RE_ZIPPED)
+
+    def _refusal(
+        self, rule: str, name: str | None, place: str, expected: str, observed: str
+    ) -> Refusal:
+        return self._origin.refusal(rule, name, place, expected, observed)

@@ -18,7 +18,7 @@ from repropack._format.zip_layout import (
     end_records,
     local_header,
 )
-from repropack.errors import IntegrityError, UnsafeEntryError
+from repropack.errors import IntegrityError, UnsafeEntryError, refusal
 
 BLOCK_BYTES = MEBIBYTE
 _DEFLATE_LEVEL = 6
@@ -134,8 +134,10 @@ class ArchiveWriter:
         self._check_name(name)
         first = _measure(blocks(), deflate=deflate)
         if size is not None and first.size != size:
-            problem = f"length differs: expected {size} bytes, observed {first.size}"
-            raise IntegrityError(((name, problem),))
+            expected = f"{size} bytes"
+            raise IntegrityError(
+                refusal("write.changed", name, "length differs", expected, first.size)
+            )
         deflated = _worth_deflating(first)
         stored_size = first.deflated_size if deflated and first.deflated_size else first.size
         member = ZipMember(
@@ -165,11 +167,15 @@ class ArchiveWriter:
             self._write(deflater.flush())
         observed = (size, crc, self._position - start)
         if observed != (member.size, member.crc, member.stored_size):
-            problem = (
-                f"changed while it was being packed: expected {member.size} bytes with "
-                f"checksum {member.crc:08x}, observed {size} with {crc:08x}"
+            raise IntegrityError(
+                refusal(
+                    "write.changed",
+                    member.name,
+                    "changed while it was being packed",
+                    f"{member.size} bytes with checksum {member.crc:08x}",
+                    f"{size} with {crc:08x}",
+                )
             )
-            raise IntegrityError(((member.name, problem),))
 
     def _write(self, data: bytes | memoryview) -> None:
         """Write all of the bytes, also to a stream that takes them in parts."""
@@ -180,16 +186,21 @@ class ArchiveWriter:
 
     def _check_name(self, name: str) -> None:
         if name in self._members:
-            raise UnsafeEntryError(name, "expected one entry of this name, observed another")
+            raise UnsafeEntryError(
+                refusal("zip.name-twice", name, "", "one entry of this name", "another")
+            )
         try:
             length = len(name.encode())
         except UnicodeEncodeError as error:
+            observed = f"a surrogate at character {error.start}"
             raise UnsafeEntryError(
-                name, f"expected Unicode text, observed a surrogate at character {error.start}"
+                refusal("path.encoding", name, "", "Unicode text", observed)
             ) from error
         if not 0 < length <= DEFAULT_LIMITS.max_name_bytes:
             allowed = DEFAULT_LIMITS.max_name_bytes
-            raise UnsafeEntryError(name, f"expected 1 to {allowed} bytes, observed {length}")
+            raise UnsafeEntryError(
+                refusal("path.length", name, "", f"1 to {allowed} bytes", length)
+            )
 
 
 def split_blocks(data: memoryview) -> Iterator[memoryview]:

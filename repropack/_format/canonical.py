@@ -10,16 +10,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack.errors import LimitExceededError, PackageFormatError
-from repropack.models.base import MAX_SAFE_INTEGER
+from repropack.errors import LimitExceededError, PackageFormatError, refusal
+from repropack.models.base import MAX_SAFE_INTEGER, Model
 
 _STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL)
 """Texts, which hide brackets, and brackets. Possessive, and at home in a text without an end, so
 that hostile bytes cost time and memory in proportion to their length."""
+_COMMAS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|(?P<comma>,)', re.DOTALL)
+_LONG_INTEGER = re.compile(rb"[:,\[-][0-9]{16}")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAX_QUOTED = 80
+_Model = TypeVar("_Model", bound=Model)
 
 
 def encode_canonical(value: Any) -> bytes:
@@ -50,13 +55,48 @@ def encode_canonical(value: Any) -> bytes:
     return text.encode("utf-8") + b"\n"
 
 
-def decode_strict(data: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS) -> Any:
+class _NotStrictError(ValueError):
+    """What a hook of the parser refuses: the rule, and what was observed."""
+
+
+def decode_exactly(
+    model: type[_Model], data: bytes, stored: Callable[[dict[str, Any]], dict[str, Any]]
+) -> _Model | None:
+    """Read bytes that are the one spelling of a model, quickly.
+
+    What is the canonical form of a model's own members has no repeated key, no NaN, no second
+    spelling of a number, and fits the schema that was generated from the model. So nothing else
+    has to be looked at, but integers of a size that readers disagree on.
+
+    Args:
+        model: The model.
+        data: The stored bytes, within the limits.
+        stored: From the model's members, as ``model_dump`` gives them, to those that are stored.
+
+    Returns:
+        The frozen model; ``None`` where anything about the bytes is unusual, which is then for
+        ``decode_strict`` and the schema to put in words.
+    """
+    if _LONG_INTEGER.search(data):
+        return None
+    try:
+        found = model.model_validate_json(data)
+        same = encode_canonical(stored(found.model_dump(mode="json"))) == data
+    except (ValueError, RecursionError):
+        return None
+    return found if same else None
+
+
+def decode_strict(
+    data: bytes, *, where: str, place: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Any:
     """Parse one JSON document and refuse everything that two readers could read differently.
 
     Args:
         data: The stored bytes, UTF-8 without a byte order mark.
-        where: What is being read, for error messages: an entry's path, with a line where it has.
-        limits: ``max_document_bytes`` and ``max_json_depth`` apply.
+        where: The entry's path, for error messages.
+        place: Where in the entry: a log's line. Empty where it is the whole of it.
+        limits: ``max_document_bytes``, ``max_json_depth`` and ``max_json_containers`` apply.
 
     Returns:
         The value: ``None``, bool, int, float, str, list or dict.
@@ -70,9 +110,11 @@ def decode_strict(data: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS) -
         >>> decode_strict(b'{"a": [1, 1.0]}', where="a.json")
         {'a': [1, 1.0]}
     """
-    if len(data) > limits.max_document_bytes:
-        raise LimitExceededError(where, "max_document_bytes", limits.max_document_bytes, len(data))
-    _check_depth(data, where, limits)
+    check_bounds(data, where=where, place=place, limits=limits)
+    if data.startswith(_BYTE_ORDER_MARK):
+        raise PackageFormatError(
+            refusal("json.encoding", where, place, "UTF-8 without a byte order mark", "one")
+        )
     try:
         text = data.decode("utf-8", errors="strict")
         value = json.loads(  # noqa: TID251 - the one place that may
@@ -83,28 +125,62 @@ def decode_strict(data: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS) -
             parse_int=_int,
         )
     except UnicodeDecodeError as error:
+        observed = f"byte 0x{data[error.start]:02x} at {error.start}"
         raise PackageFormatError(
-            f"{where}: expected UTF-8, observed byte 0x{data[error.start]:02x} at {error.start}"
+            refusal("json.encoding", where, place, "UTF-8", observed)
         ) from error
+    except _NotStrictError as error:
+        rule, observed = error.args
+        raise PackageFormatError(refusal(rule, where, place, "strict JSON", observed)) from error
     except (ValueError, RecursionError) as error:
-        reason = str(error).split("\n", 1)[0]
-        raise PackageFormatError(f"{where}: expected strict JSON, observed {reason}") from error
+        observed = str(error).split("\n", 1)[0]
+        raise PackageFormatError(
+            refusal("json.syntax", where, place, "strict JSON", observed)
+        ) from error
     if "\\u" in text and _has_surrogate(value):
-        raise PackageFormatError(f"{where}: expected Unicode text, observed a lone surrogate")
+        raise PackageFormatError(
+            refusal("json.surrogate", where, place, "Unicode text", "a lone surrogate")
+        )
     return value
 
 
-def _check_depth(data: bytes, where: str, limits: Limits) -> None:
+def check_bounds(
+    data: bytes, *, where: str, place: str = "", limits: Limits = DEFAULT_LIMITS
+) -> None:
+    """Refuse a document that would cost too much to parse, before it is parsed.
+
+    Args:
+        data: The stored bytes, JSON or not.
+        where: The entry's path, for error messages.
+        place: Where in the entry; empty where it is the whole of it.
+        limits: ``max_document_bytes`` and the limits on JSON apply.
+
+    Raises:
+        LimitExceededError: longer or deeper than ``limits`` allow, or with more in it.
+    """
+    if len(data) > limits.max_document_bytes:
+        bounds = (limits.max_document_bytes, len(data))
+        raise LimitExceededError("max_document_bytes", where, place, bounds)
+    if data.count(b",") > limits.max_json_items:
+        items = sum(token.lastgroup == "comma" for token in _COMMAS.finditer(data))
+        if items > limits.max_json_items:
+            bounds = (limits.max_json_items, items)
+            raise LimitExceededError("max_json_items", where, place, bounds)
+    _check_depth(data, where, place, limits)
+
+
+def _check_depth(data: bytes, where: str, place: str, limits: Limits) -> None:
     depth = containers = 0
     for token in _STRUCTURE.finditer(data):
         if token.lastgroup == "open":
             depth += 1
             containers += 1
             if containers > limits.max_json_containers:
-                allowed = limits.max_json_containers
-                raise LimitExceededError(where, "max_json_containers", allowed, containers)
+                bounds = (limits.max_json_containers, containers)
+                raise LimitExceededError("max_json_containers", where, place, bounds)
             if depth > limits.max_json_depth:
-                raise LimitExceededError(where, "max_json_depth", limits.max_json_depth, depth)
+                bounds = (limits.max_json_depth, depth)
+                raise LimitExceededError("max_json_depth", where, place, bounds)
         elif token.lastgroup == "close":
             depth -= 1
 
@@ -113,27 +189,29 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in pairs:
         if key in result:
-            raise ValueError(f"the key {key[:_MAX_QUOTED]!r} twice in one object")
+            observed = f"the key {key[:_MAX_QUOTED]!r} twice in one object"
+            raise _NotStrictError("json.duplicate-key", observed)
         result[key] = value
     return result
 
 
 def _constant(text: str) -> NoReturn:
-    raise ValueError(f"the constant {text}, which is not JSON")
+    raise _NotStrictError("json.constant", f"the constant {text}, which is not JSON")
 
 
 def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"the number {text[:40]}, beyond a 64-bit float")
+        raise _NotStrictError("json.float", f"the number {text[:40]}, beyond a 64-bit float")
     return value
 
 
 def _int(text: str) -> int:
     if len(text) > 17 or abs(value := int(text)) > MAX_SAFE_INTEGER:
-        raise ValueError(f"the integer {text[:40]}, beyond 2^53-1")
+        raise _NotStrictError("json.integer", f"the integer {text[:40]}, beyond 2^53-1")
     if text == "-0":
-        raise ValueError("the integer -0, which some readers take for the float")
+        observed = "the integer -0, which some readers take for the float"
+        raise _NotStrictError("json.integer", observed)
     return value
 
 

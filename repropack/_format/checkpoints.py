@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
 
 from repropack._format.canonical import encode_canonical
 from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.npy import array_type
-from repropack._format.npz import read_npz, write_npz
+from repropack._format.npz import NpzReader, read_npz, write_npz
 from repropack._format.state import EncodedState, check_encoded, fingerprint_components
 from repropack.errors import (
     IntegrityError,
     PackageFormatError,
+    Refusal,
     StateError,
     UnsupportedVersionError,
     UsageError,
+    refusal,
 )
 from repropack.models.checkpoint import ArrayRow, Checkpoint, StoredState
+
+_NOT_KEPT: npt.NDArray[Any] = np.empty(0)
+"""Stands for an array whose elements nobody needs, only its name."""
 
 CHECKPOINT_DIGITS = 9
 """Digits of a step in the name of its checkpoint."""
@@ -58,17 +67,18 @@ def describe_state(encoded: EncodedState) -> StoredState:
     Raises:
         UnsupportedDtypeError: an array's type cannot be stored.
     """
-    rows = {
-        name: ArrayRow(
-            dtype=array_type(array), shape=array.shape, fingerprint=fingerprint_canonical(array)
-        )
-        for name, array in encoded.arrays.items()
-    }
+    rows = {name: _row(array) for name, array in encoded.arrays.items()}
     known = {name: row.fingerprint for name, row in rows.items()}
     return StoredState(
         components=fingerprint_components(encoded, known),
         arrays=rows,
         values=dict(encoded.values),
+    )
+
+
+def _row(array: npt.NDArray[Any]) -> ArrayRow:
+    return ArrayRow(
+        dtype=array_type(array), shape=array.shape, fingerprint=fingerprint_canonical(array)
     )
 
 
@@ -142,40 +152,67 @@ def read_state(
         IntegrityError: arrays missing, unexpected or not as described; holds all of them.
         UnsupportedVersionError: the description uses a member reserved for later releases.
     """
+    check_state(stream, stored, where=where, limits=limits)
+    return EncodedState(read_npz(stream, where=where, limits=limits), stored.values)
+
+
+def check_state(
+    stream: BinaryIO, stored: StoredState, *, where: str, limits: Limits = DEFAULT_LIMITS
+) -> None:
+    """Hold a stored state's arrays against their description, without keeping any in memory.
+
+    Args:
+        stream: The npz.
+        stored: The JSON part, already validated.
+        where: The npz's path, for error messages.
+        limits: Limits on reading.
+
+    Raises:
+        PackageFormatError: npz or values are not in their one form.
+        LimitExceededError: a limit on reading would be exceeded.
+        IntegrityError: arrays missing, unexpected or not as described; holds all of them.
+        UnsupportedVersionError: the description uses a member reserved for later releases.
+    """
     for name, row in stored.arrays.items():
         if row.logical_type is not None or row.same_as is not None:
             raise UnsupportedVersionError(
-                f"{where}: array {name!r}", "logical_type or same_as", "neither"
+                "version.array", f"{where}: array {name!r}", "logical_type or same_as", "neither"
             )
-    arrays = read_npz(stream, where=where, limits=limits)
-    problems = [f"array {name!r} missing" for name in stored.arrays.keys() - arrays.keys()]
-    problems += [f"array {name!r} unexpected" for name in arrays.keys() - stored.arrays.keys()]
-    for name in stored.arrays.keys() & arrays.keys():
-        row, array = stored.arrays[name], arrays[name]
-        observed = (array_type(array), array.shape, fingerprint_canonical(array))
-        if observed != (row.dtype, row.shape, row.fingerprint):
-            problems.append(
-                f"array {name!r}: expected {row.dtype} {list(row.shape)} {row.fingerprint}, "
-                f"observed {observed[0]} {list(observed[1])} {observed[2]}"
-            )
-    if problems:
-        raise IntegrityError(tuple((where, problem) for problem in sorted(problems)))
-    encoded = EncodedState(dict(sorted(arrays.items())), stored.values)
+    reader = NpzReader(stream, where=where, limits=limits)
+    arrays = reader.arrays
+    wrong: list[Refusal] = []
+    for name in sorted(stored.arrays.keys() | arrays.keys()):
+        expected = _described(stored.arrays.get(name))
+        observed = "none"
+        if name in arrays:
+            dtype, shape = arrays[name]
+            observed = f"{dtype} {list(shape)} {reader.fingerprint(name)}"
+        if expected != observed:
+            place = f"array {name!r}"
+            wrong.append(refusal("checkpoint.array", where, place, expected, observed))
+    if wrong:
+        raise IntegrityError(*wrong)
+    encoded = EncodedState(dict.fromkeys(sorted(arrays), _NOT_KEPT), stored.values)
     _check_form(encoded, where)
     components = fingerprint_components(
         encoded, {name: row.fingerprint for name, row in stored.arrays.items()}
     )
     if components != stored.components:
         expected, computed = _listed(stored.components), _listed(components)
-        raise IntegrityError(((where, f"components: expected {expected}, observed {computed}"),))
-    return encoded
+        raise IntegrityError(
+            refusal("checkpoint.components", where, "components", expected, computed)
+        )
 
 
 def _check_form(encoded: EncodedState, where: str) -> None:
     try:
         check_encoded(encoded)
     except PackageFormatError as error:
-        raise PackageFormatError(f"{where}: {error.message}") from error
+        raise PackageFormatError(*(replace(one, entry=where) for one in error.refusals)) from error
+
+
+def _described(row: ArrayRow | None) -> str:
+    return "none" if row is None else f"{row.dtype} {list(row.shape)} {row.fingerprint}"
 
 
 def _listed(components: tuple[tuple[str, str], ...]) -> str:

@@ -25,14 +25,15 @@ def digest_bytes(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def digest_stream(stream: BinaryIO) -> tuple[str, int]:
+def digest_stream(stream: BinaryIO, max_bytes: int | None = None) -> tuple[str, int]:
     """Digest what is left in ``stream``, block by block; memory is independent of its size.
 
     Args:
         stream: A blocking stream; read to its end.
+        max_bytes: Where it is known how many there should be: not read far beyond them.
 
     Returns:
-        The digest, and the number of bytes read.
+        The digest, and the number of bytes read; one above ``max_bytes`` where there are more.
 
     Example:
         >>> from io import BytesIO
@@ -44,4 +45,6 @@ def digest_stream(stream: BinaryIO) -> tuple[str, int]:
     while block := stream.read(BLOCK_BYTES):
         hasher.update(block)
         size += len(block)
+        if max_bytes is not None and size > max_bytes:
+            return f"sha256:{hasher.hexdigest()}", max_bytes + 1
     return f"sha256:{hasher.hexdigest()}", size

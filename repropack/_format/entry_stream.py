@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 
 from repropack._format.limits import MEBIBYTE, Limits
 from repropack._format.zip_layout import ZipMember, local_header
-from repropack.errors import LimitExceededError, PackageFormatError
+from repropack._format.zip_origin import Origin
+from repropack.errors import PackageFormatError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 _COMPRESSED_BLOCK_BYTES = 64 * 1024
 _SKIP_BLOCK_BYTES = 64 * 1024
-MAX_BUFFER_BYTES = MEBIBYTE
+MAX_BUFFER_BYTES = 256 * 1024
 
 
 class SharedFile:
@@ -38,7 +39,11 @@ class SharedFile:
 
 
 def open_entry(
-    file: SharedFile, member: ZipMember, where: str, limits: Limits
+    file: SharedFile,
+    member: ZipMember,
+    origin: Origin,
+    limits: Limits,
+    buffer_bytes: int = MAX_BUFFER_BYTES,
 ) -> io.BufferedReader:
     """Open the content of an entry whose header was verified.
 
@@ -49,8 +54,9 @@ def open_entry(
     Args:
         file: The zip.
         member: The entry.
-        where: Names the file and the entry; used in error messages only.
+        origin: Names the file; used in errors only.
         limits: Limit on the deflate ratio.
+        buffer_bytes: Size of the stream's buffer, in bytes.
 
     Returns:
         A seekable read-only stream of exactly ``member.size`` bytes, which raises
@@ -64,21 +70,20 @@ def open_entry(
     if member.deflated and member.size > MEBIBYTE:
         ratio = -(-member.size // max(member.stored_size, 1))
         if ratio > limits.max_deflate_ratio:
-            allowed = limits.max_deflate_ratio
-            raise LimitExceededError(where, "max_deflate_ratio", allowed, ratio)
+            bounds = (limits.max_deflate_ratio, ratio)
+            raise origin.limit("max_deflate_ratio", member.name, "", bounds)
     kind = _InflatedEntry if member.deflated else _StoredEntry
-    buffer_bytes = max(1, min(member.size, MAX_BUFFER_BYTES))
-    return io.BufferedReader(kind(file, member, where), buffer_bytes)
+    return io.BufferedReader(kind(file, member, origin), max(1, min(member.size, buffer_bytes)))
 
 
 class _StoredEntry(io.RawIOBase):
     """The content of a stored entry."""
 
-    def __init__(self, file: SharedFile, member: ZipMember, where: str) -> None:
+    def __init__(self, file: SharedFile, member: ZipMember, origin: Origin) -> None:
         super().__init__()
         self._file = file
         self._member = member
-        self._where = where
+        self._origin = origin
         self._data_offset = member.offset + len(local_header(member))
         self._position = 0
         self._checked = 0  # so many bytes from the beginning are in the checksum
@@ -95,7 +100,7 @@ class _StoredEntry(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         base = (0, self._position, self._member.size)[whence]
         if base + offset < 0:
-            raise ValueError(f"{self._where}: negative seek position {base + offset}")
+            raise ValueError(f"{self._member.name}: negative seek position {base + offset}")
         self._position = base + offset
         return self._position
 
@@ -116,10 +121,8 @@ class _StoredEntry(io.RawIOBase):
         """Read content from the present position on; at least one byte."""
         count = self._file.readinto_at(self._data_offset + self._position, view)
         if not count:
-            raise PackageFormatError(
-                f"{self._where}: expected {self._member.size} bytes, observed the end of the file "
-                f"after {self._position}"
-            )
+            observed = f"the end of the file after {self._position}"
+            self._refuse("zip.cut", "", f"{self._member.size} bytes", observed)
         return count
 
     def _account(self, position: int, data: memoryview) -> None:
@@ -134,17 +137,19 @@ class _StoredEntry(io.RawIOBase):
 
     def _verify(self, crc: int) -> None:
         if crc != self._member.crc:
-            raise PackageFormatError(
-                f"{self._where}: checksum differs: expected {self._member.crc:08x}, "
-                f"observed {crc:08x}"
-            )
+            expected, observed = f"{self._member.crc:08x}", f"{crc:08x}"
+            self._refuse("zip.checksum", "checksum differs", expected, observed)
+
+    def _refuse(self, rule: str, place: str, expected: str, observed: str) -> NoReturn:
+        one = self._origin.refusal(rule, self._member.name, place, expected, observed)
+        raise PackageFormatError(one, container=self._origin.where)
 
 
 class _InflatedEntry(_StoredEntry):
     """The content of a deflated entry, inflated from its beginning on."""
 
-    def __init__(self, file: SharedFile, member: ZipMember, where: str) -> None:
-        super().__init__(file, member, where)
+    def __init__(self, file: SharedFile, member: ZipMember, origin: Origin) -> None:
+        super().__init__(file, member, origin)
         self._rewind()
 
     def _rewind(self) -> None:
@@ -168,7 +173,7 @@ class _InflatedEntry(_StoredEntry):
         data = b""
         while not data:
             if self._inflater.eof:
-                self._refuse(f"{self._inflated} bytes")
+                self._refuse_size(f"{self._inflated} bytes")
             data = self._step(max_bytes)
         self._inflated += len(data)
         if self._inflated == self._member.size:
@@ -179,13 +184,11 @@ class _InflatedEntry(_StoredEntry):
         """Demand that the deflated stream ends here, and exactly at its stated size."""
         while not self._inflater.eof:
             if self._step(1):
-                self._refuse("more")
+                self._refuse_size("more")
         surplus = len(self._inflater.unused_data) + self._member.stored_size - self._consumed
         if surplus:
-            raise PackageFormatError(
-                f"{self._where}: deflated size: expected {self._member.stored_size} bytes, "
-                f"observed {self._member.stored_size - surplus}"
-            )
+            stored = self._member.stored_size
+            self._refuse("zip.deflate", "deflated size", f"{stored} bytes", f"{stored - surplus}")
 
     def _step(self, max_bytes: int) -> bytes:
         """Feed the inflater once; raise where its input is damaged or ends too early."""
@@ -193,9 +196,16 @@ class _InflatedEntry(_StoredEntry):
         try:
             data = self._inflater.decompress(block, max_bytes)
         except zlib.error as error:
-            raise PackageFormatError(f"{self._where}: damaged deflate stream: {error}") from error
+            one = self._origin.refusal(
+                "zip.deflate",
+                self._member.name,
+                "damaged deflate stream",
+                "what zlib can inflate",
+                error,
+            )
+            raise PackageFormatError(one, container=self._origin.where) from error
         if not data and not block and not self._inflater.eof:
-            self._refuse(f"a deflate stream cut off after {self._inflated}")
+            self._refuse_size(f"a deflate stream cut off after {self._inflated}")
         return data
 
     def _next_block(self) -> bytes:
@@ -208,7 +218,5 @@ class _InflatedEntry(_StoredEntry):
         self._consumed += count
         return bytes(view[:count])
 
-    def _refuse(self, observed: str) -> NoReturn:
-        raise PackageFormatError(
-            f"{self._where}: size: expected {self._member.size} bytes, observed {observed}"
-        )
+    def _refuse_size(self, observed: str) -> NoReturn:
+        self._refuse("zip.deflate", "size", f"{self._member.size} bytes", observed)

@@ -56,7 +56,20 @@ def fingerprint_canonical(array: npt.NDArray[Any]) -> str:
     Raises:
         UnsupportedDtypeError: the array's type cannot be stored.
     """
-    head = f"{array_type(array)}\n{','.join(map(str, array.shape))}\n".encode("ascii")
-    hasher = hashlib.sha256(ARRAY_DOMAIN + head)
+    hasher = array_hasher(array_type(array), array.shape)
     hasher.update(array_bytes(array))
     return f"sha256:{hasher.hexdigest()}"
+
+
+def array_hasher(dtype: str, shape: tuple[int, ...]) -> hashlib._Hash:
+    """Begin a fingerprint; the elements' bytes are the caller's to add.
+
+    Args:
+        dtype: One of ``STORABLE_TYPES``.
+        shape: Lengths of the axes.
+
+    Returns:
+        SHA-256 over what stands before the elements.
+    """
+    head = f"{dtype}\n{','.join(map(str, shape))}\n".encode("ascii")
+    return hashlib.sha256(ARRAY_DOMAIN + head)

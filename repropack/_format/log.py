@@ -7,15 +7,21 @@ writes it; a worker hands over raw records (``_run``), never chained lines.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.canonical import (
+    check_bounds,
+    decode_exactly,
+    decode_strict,
+    encode_canonical,
+)
 from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.values import is_encoded_number
-from repropack.errors import LimitExceededError, PackageFormatError, StateError
+from repropack._format.versions import refuse_later_version
+from repropack.errors import LimitExceededError, PackageFormatError, StateError, refusal
 from repropack.models.base import Model
 from repropack.models.log import HeaderLine, StartLine, StepLine
 
@@ -26,6 +32,10 @@ CHAIN_START = digest_bytes(CHAIN_DOMAIN)
 _PREFIX = b'{"chain":"sha256:'
 _PREFIX_BYTES = len(_PREFIX) + 64 + len(b'",')
 _OPTIONAL = ("stages", "state", "declares", "finish")
+_LONG_BYTES = 64 * 1024
+"""A shorter line cannot hold more than can be parsed at once."""
+_DEPTH = 8
+"""More than a line that fits its model can have; a lower limit has to be looked at."""
 _Line = TypeVar("_Line", bound=Model)
 
 
@@ -103,6 +113,7 @@ class LogReader:
         Raises:
             PackageFormatError: a missing, malformed or non-canonical line.
             LimitExceededError: a line longer or deeper than ``limits`` allow.
+            UnsupportedVersionError: the header names a later version of its schema.
         """
         self._stream = stream
         self._where = where
@@ -126,20 +137,15 @@ class LogReader:
         expected = self.header.first_step
         finished: str | None = None
         while raw := self._next_line():
-            place = f"{self._where} line {self._line_number}"
             line = self._read_model(StepLine, raw)
             if finished is not None:
-                raise PackageFormatError(f"{place}: expected no line after finish, observed one")
+                self._refuse("log.finish", "", "no line after finish", "one")
             if line.step != expected:
-                raise PackageFormatError(
-                    f"{place}: expected step {expected}, observed step {line.step}"
-                )
+                self._refuse("log.sequence", "", f"step {expected}", f"step {line.step}")
             computed = _chain(self.chain, b"{" + raw[_PREFIX_BYTES:-1])
             if computed != line.chain:
-                raise PackageFormatError(
-                    f"{place} (step {line.step}): the chain is broken here: "
-                    f"expected {computed}, observed {line.chain}"
-                )
+                place = f" (step {line.step}): the chain is broken here"
+                self._refuse("log.chain", place, computed, line.chain)
             self.chain = line.chain
             finished = line.finish
             expected += 1
@@ -151,34 +157,44 @@ class LogReader:
         if not raw:
             return b""
         self._line_number += 1
-        place = f"{self._where} line {self._line_number}"
         if len(raw) > maximum:
-            raise LimitExceededError(place, "max_log_line_bytes", maximum, len(raw))
+            place, bounds = f"line {self._line_number}", (maximum, len(raw))
+            raise LimitExceededError("max_log_line_bytes", self._where, place, bounds)
         if not raw.endswith(b"\n"):
-            raise PackageFormatError(f"{place}: expected a newline at its end, observed a cut line")
+            self._refuse("log.cut", "", "a newline at its end", "a cut line")
         return raw
 
     def _required_line(self, what: str) -> bytes:
         raw = self._next_line()
         if not raw:
-            place = f"{self._where} line {self._line_number + 1}"
-            raise PackageFormatError(f"{place}: expected {what}, observed the end of the log")
+            self._line_number += 1
+            self._refuse("log.cut", "", what, "the end of the log")
         return raw
 
     def _read_model(self, model: type[_Line], raw: bytes) -> _Line:
-        place = f"{self._where} line {self._line_number}"
-        return read_line(model, raw, where=place, limits=self._limits)
+        place = f"line {self._line_number}"
+        return read_line(model, raw, where=self._where, place=place, limits=self._limits)
+
+    def _refuse(self, rule: str, what: str, expected: object, observed: object) -> NoReturn:
+        place = f"line {self._line_number}{what}"
+        raise PackageFormatError(refusal(rule, self._where, place, expected, observed))
 
 
 def read_line(
-    model: type[_Line], raw: bytes, *, where: str, limits: Limits = DEFAULT_LIMITS
+    model: type[_Line],
+    raw: bytes,
+    *,
+    where: str,
+    place: str = "line",
+    limits: Limits = DEFAULT_LIMITS,
 ) -> _Line:
     """Read one log line strictly: there is one spelling of each line, and no other is read.
 
     Args:
         model: ``HeaderLine``, ``StartLine`` or ``StepLine``.
         raw: The stored line with its newline.
-        where: The log's path and the line's number, for error messages.
+        where: The log's path, for error messages.
+        place: Which line of it, for error messages.
         limits: Limits on size and depth.
 
     Returns:
@@ -188,51 +204,74 @@ def read_line(
         PackageFormatError: the line is not canonical JSON, does not fit the model, names a stage,
             component or constant twice or out of order, or holds a malformed number.
         LimitExceededError: longer or deeper than ``limits`` allow.
+        UnsupportedVersionError: a header that names a later version of its schema.
     """
-    value = decode_strict(raw, where=where, limits=limits)
+    if len(raw) > _LONG_BYTES:
+        check_bounds(raw, where=where, place=place, limits=limits)
+    line = decode_exactly(model, raw, _stored) if limits.max_json_depth >= _DEPTH else None
+    if line is None:
+        line = _read_strictly(model, raw, where, place, limits)
+    for rule, member, expected, observed in _misnamed(line):
+        raise PackageFormatError(refusal(rule, where, f"{place}: {member}", expected, observed))
+    return line
+
+
+def _read_strictly(model: type[_Line], raw: bytes, where: str, place: str, limits: Limits) -> _Line:
+    """Read a line step by step, so that a refusal says what is wrong with it."""
+    value = decode_strict(raw, where=where, place=place, limits=limits)
     if isinstance(value, dict) and any(value.get(key, "") is None for key in _OPTIONAL):
         raise PackageFormatError(
-            f"{where}: expected an unrecorded member to be absent, observed null"
+            refusal("log.null", where, place, "an unrecorded member to be absent", "null")
         )
+    if model is HeaderLine:
+        refuse_later_version(value, str(HeaderLine.model_fields["schema_name"].default), where)
     try:
         line = model.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = "/".join(map(str, first["loc"]))
-        raise PackageFormatError(f"{where}: {place or 'line'}: {first['msg']}") from error
+        member = "/".join(map(str, first["loc"])) or "all of it"
+        observed = f"{first['msg']} ({first['input']!r:.80})"
+        raise PackageFormatError(
+            refusal("log.member", where, f"{place}: {member}", "what its schema says", observed)
+        ) from error
     if encode_canonical(_stored(line.model_dump(mode="json"))) != raw:
-        raise PackageFormatError(f"{where}: expected canonical JSON, observed another spelling")
-    _check_names(line, where)
+        raise PackageFormatError(
+            refusal("json.canonical", where, place, "canonical JSON", "another spelling")
+        )
     return line
 
 
-def _check_names(line: Model, where: str) -> None:
-    """Refuse rows that a mapping would swallow, and numbers that mean nothing."""
+_Fault = tuple[str, str, str, str]
+
+
+def _misnamed(line: Model) -> Iterator[_Fault]:
+    """Rows that a mapping would swallow, and members that mean nothing."""
     if isinstance(line, HeaderLine):
-        _check_rows(line.constants, f"{where}: constants", in_order=True)
-        _check_rows(line.stages, f"{where}: stages")
+        yield from _row_faults(line.constants, "constants", in_order=True)
+        yield from _row_faults(line.stages, "stages")
     if isinstance(line, StartLine):
-        _check_rows(line.state, f"{where}: state", in_order=True)
+        yield from _row_faults(line.state, "state", in_order=True)
     if isinstance(line, StepLine):
-        _check_rows(line.state or (), f"{where}: state", in_order=True)
-        _check_rows(line.stages or (), f"{where}: stages")
-        _check_rows(line.declares or (), f"{where}: declares")
+        yield from _row_faults(line.state or (), "state", in_order=True)
+        yield from _row_faults(line.stages or (), "stages")
+        yield from _row_faults(line.declares or (), "declares")
         if line.declares == ():
-            raise PackageFormatError(f"{where}: declares: expected it to be absent, observed none")
+            yield "log.empty", "declares", "it to be absent", "none"
         for name, number in line.metrics.items():
             if isinstance(number, dict) and not is_encoded_number(number):
-                raise PackageFormatError(
-                    f"{where}: metrics/{name}: expected a number, observed {number!r:.80}"
-                )
+                yield "log.number", f"metrics/{name}", "a number", f"{number!r:.80}"
 
 
-def _check_rows(rows: Sequence[tuple[str, object]], place: str, *, in_order: bool = False) -> None:
+def _row_faults(
+    rows: Sequence[tuple[str, object]], place: str, *, in_order: bool = False
+) -> Iterator[_Fault]:
     names = [name for name, _ in rows]
     if len(set(names)) != len(names):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise PackageFormatError(f"{place}: expected each name once, observed {twice!r} twice")
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        yield "log.name-twice", place, "each name once", f"{twice!r} twice"
     if in_order and names != sorted(names):
-        raise PackageFormatError(f"{place}: expected names sorted, observed another order")
+        yield "log.name-order", place, "names sorted", "another order"
 
 
 def _stored(members: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from repropack.errors import PackageFormatError, StateError, UnsupportedDtypeError
+from repropack.errors import PackageFormatError, StateError, UnsupportedDtypeError, refusal
 from repropack.models.base import STAGE_PATTERN
 
 STORABLE_TYPES = frozenset(
@@ -127,11 +127,12 @@ def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
     return MAGIC + struct.pack("<H", len(body)) + body
 
 
-def parse_npy_header(where: str, header: bytes) -> tuple[str, tuple[int, ...]]:
+def parse_npy_header(where: str, place: str, header: bytes) -> tuple[str, tuple[int, ...]]:
     """Parse a header that must be exactly what ``npy_header`` writes for its values.
 
     Args:
         where: What is being read; used in error messages only.
+        place: Where in it the array lies; used in error messages only.
         header: Magic, version, length and header text.
 
     Returns:
@@ -142,24 +143,27 @@ def parse_npy_header(where: str, header: bytes) -> tuple[str, tuple[int, ...]]:
     """
     match = _HEADER.fullmatch(header[PREFIX_BYTES:].decode("latin-1"))
     if match is None or match["dtype"] not in STORABLE_TYPES:
+        expected_kind, observed = "a storable little-endian array in C order", repr(header[:100])
         raise PackageFormatError(
-            f"{where}: array header: expected a storable little-endian array in C order, "
-            f"observed {header[:100]!r}"
+            refusal("npy.header", where, f"{place}: array header", expected_kind, observed)
         )
     shape = tuple(int(length) for length in re.findall(r"[0-9]+", match["shape"]))
     expected = npy_header(match["dtype"], shape)
     if header != expected:
         raise PackageFormatError(
-            f"{where}: array header: expected {expected!r}, observed {header[:200]!r}"
+            refusal(
+                "npy.header", where, f"{place}: array header", repr(expected), repr(header[:200])
+            )
         )
     return match["dtype"], shape
 
 
-def array_size(where: str, dtype: str, shape: tuple[int, ...]) -> int:
+def array_size(where: str, place: str, dtype: str, shape: tuple[int, ...]) -> int:
     """Return the exact number of bytes of an array's elements.
 
     Args:
         where: What is being read; used in error messages only.
+        place: Where in it the array lies; used in error messages only.
         dtype: One of ``STORABLE_TYPES``.
         shape: Lengths of the axes, each at least 0.
 
@@ -172,9 +176,9 @@ def array_size(where: str, dtype: str, shape: tuple[int, ...]) -> int:
     element_bytes = np.dtype(dtype).itemsize
     strides_bytes = math.prod(max(length, 1) for length in shape) * element_bytes
     if strides_bytes > _MAX_ARRAY_BYTES:
+        expected = f"at most {_MAX_ARRAY_BYTES} bytes"
         raise PackageFormatError(
-            f"{where}: array shape: expected at most {_MAX_ARRAY_BYTES} bytes, "
-            f"observed {strides_bytes}"
+            refusal("npy.shape", where, f"{place}: array shape", expected, strides_bytes)
         )
     return math.prod(shape) * element_bytes
 

@@ -95,7 +95,7 @@ class NpzWriter:
             IntegrityError: The source has another length, or changed while it was read.
         """
         header = npy_header(dtype, shape)
-        size = len(header) + array_size(f"array {name!r}", dtype, shape)
+        size = len(header) + array_size(name, "array", dtype, shape)
         start = source.tell()
 
         def blocks() -> Iterable[bytes | memoryview]:

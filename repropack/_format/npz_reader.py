@@ -10,12 +10,13 @@ import io
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from repropack._format.archive_reader import ArchiveReader
+from repropack._format.fingerprints import array_hasher
 from repropack._format.limits import DEFAULT_LIMITS, MEBIBYTE, Limits
 from repropack._format.npy import (
     PREFIX_BYTES,
@@ -26,7 +27,10 @@ from repropack._format.npy import (
     parse_npy_header,
 )
 from repropack._format.zip_layout import ZipMember
-from repropack.errors import LimitExceededError, PackageFormatError, UsageError
+from repropack._format.zip_origin import Origin
+from repropack.errors import PackageFormatError, UsageError
+
+_ROW_BUFFER_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +44,63 @@ class _StoredArray:
     element_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class NpzIndex:
+    """Where the arrays of an npz lie, as a reader found it."""
+
+    members: Mapping[str, ZipMember]
+    stored: Mapping[str, _StoredArray]
+
+
 class NpzReader:
     """Reads an npz of exactly the form that ``NpzWriter`` makes, array by array.
 
     Opening it reads every header and no element; whatever is not in the form is refused then.
     """
 
-    def __init__(self, stream: BinaryIO, *, where: str, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        where: str,
+        limits: Limits = DEFAULT_LIMITS,
+        index: NpzIndex | None = None,
+    ) -> None:
         """Open an npz.
 
         Args:
             stream: The npz from byte 0, seekable; must stay open while arrays are read.
             where: Name of the file; used in error messages only.
             limits: Limits on entries, names, headers and rank.
+            index: What another reader of this very npz found, which is then not read again.
 
         Raises:
             PackageFormatError: The bytes are not an npz in the pinned form.
             LimitExceededError: A limit would be exceeded.
         """
         self._where = where
-        self._archive = ArchiveReader(stream, where=where, limits=limits)
-        self._stored: dict[str, _StoredArray] = {}
+        self._origin = Origin(where, nested=True)
+        members = None if index is None else index.members
+        self._archive = ArchiveReader(
+            stream, where=where, limits=limits, nested=True, members=members
+        )
+        self._stored: Mapping[str, _StoredArray] = (
+            self._read_headers(limits) if index is None else index.stored
+        )
+
+    def _read_headers(self, limits: Limits) -> dict[str, _StoredArray]:
+        stored: dict[str, _StoredArray] = {}
         last = ""
         for member in self._archive.members.values():
             self._check_member(member, last)
             last = member.name
-            self._stored[last.removesuffix(SUFFIX)] = self._read_header(member, limits)
+            stored[last.removesuffix(SUFFIX)] = self._read_header(member, limits)
+        return stored
+
+    @property
+    def index(self) -> NpzIndex:
+        """Where everything lies, for another reader of the same npz."""
+        return NpzIndex(self._archive.members, self._stored)
 
     @property
     def arrays(self) -> Mapping[str, tuple[str, tuple[int, ...]]]:
@@ -151,6 +186,59 @@ class NpzReader:
                 self._fill(stream, stored, block)
                 yield block
 
+    def fingerprint(self, name: str) -> str:
+        """Fingerprint one array and verify its checksum; memory is independent of its size.
+
+        Args:
+            name: One of ``arrays``.
+
+        Returns:
+            What ``fingerprint_array`` gives for it.
+
+        Raises:
+            UsageError: There is no such array.
+            PackageFormatError: The elements are damaged.
+        """
+        stored = self._lookup(name)
+        with self._archive.open(stored.member) as stream:
+            stream.read(stored.header_bytes)  # the checksum covers it too
+            return self._fingerprint(stream, stored, stored.shape, stored.element_bytes)
+
+    def iter_row_fingerprints(self, name: str) -> Iterator[str]:
+        """Fingerprint one array along its leading axis, row by row, and verify its checksum.
+
+        Args:
+            name: One of ``arrays``, of rank 1 or more.
+
+        Yields:
+            What ``fingerprint_array`` gives for each row, in order.
+
+        Raises:
+            UsageError: There is no such array, or it has no rows.
+            PackageFormatError: The elements are damaged; the checksum is known with the last.
+        """
+        stored = self._lookup(name)
+        if not stored.shape:
+            raise UsageError(f"{self._where}: array {name!r}: expected rows, observed rank 0")
+        rows = stored.shape[0]
+        with self._archive.open(stored.member, _ROW_BUFFER_BYTES) as stream:
+            stream.read(stored.header_bytes)  # the checksum covers it too
+            for _ in range(rows):
+                yield self._fingerprint(
+                    stream, stored, stored.shape[1:], stored.element_bytes // rows
+                )
+
+    def _fingerprint(
+        self, stream: io.BufferedReader, stored: _StoredArray, shape: tuple[int, ...], size: int
+    ) -> str:
+        """Fingerprint the elements that follow, ``size`` bytes of them."""
+        hasher = array_hasher(stored.dtype, shape)
+        for start in range(0, size, MEBIBYTE):
+            block = np.empty(min(MEBIBYTE, size - start), np.uint8)
+            self._fill(stream, stored, block if stored.dtype != "|b1" else block.view(np.bool_))
+            hasher.update(block.data)
+        return f"sha256:{hasher.hexdigest()}"
+
     def _lookup(self, name: str) -> _StoredArray:
         if name not in self._stored:
             raise UsageError(
@@ -161,51 +249,47 @@ class NpzReader:
 
     def _check_member(self, member: ZipMember, last: str) -> None:
         """Refuse a zip entry that the writer would not have made."""
-        where = f"{self._where}: entry {member.name!r}"
-        if not member.name.endswith(SUFFIX) or not is_array_name(member.name[: -len(SUFFIX)]):
-            raise PackageFormatError(
-                f"{where}: expected <array name>.npy, observed {member.name!r}"
-            )
-        if member.name <= last:
-            raise PackageFormatError(
-                f"{where}: expected members sorted, observed it after {last!r}"
-            )
+        name = member.name
+        if not name.endswith(SUFFIX) or not is_array_name(name[: -len(SUFFIX)]):
+            self._refuse("npz.name", name, "<array name>.npy", repr(name))
+        if name <= last:
+            self._refuse("npz.order", name, "members sorted", f"it after {last!r}")
         if member.deflated or member.executable:
             observed = "deflated" if member.deflated else "executable"
-            raise PackageFormatError(
-                f"{where}: expected a stored plain member, observed {observed}"
-            )
+            self._refuse("npz.member", name, "a stored plain member", observed)
 
     def _read_header(self, member: ZipMember, limits: Limits) -> _StoredArray:
-        where = f"{self._where}: entry {member.name!r}"
+        where, place = self._where, f"entry {member.name!r}"
         with self._archive.open(member.name) as stream:
             prefix = stream.read(PREFIX_BYTES)
             length = struct.unpack("<H", prefix[-2:])[0] if len(prefix) == PREFIX_BYTES else 0
             if PREFIX_BYTES + length > limits.max_npy_header_bytes:
-                allowed, observed = limits.max_npy_header_bytes, PREFIX_BYTES + length
-                raise LimitExceededError(where, "max_npy_header_bytes", allowed, observed)
+                bounds = (limits.max_npy_header_bytes, PREFIX_BYTES + length)
+                raise self._origin.limit("max_npy_header_bytes", member.name, "", bounds)
             header = prefix + stream.read(length)
-        dtype, shape = parse_npy_header(where, header)
+        dtype, shape = parse_npy_header(where, place, header)
         if len(shape) > limits.max_array_rank:
-            raise LimitExceededError(where, "max_array_rank", limits.max_array_rank, len(shape))
-        element_bytes = array_size(where, dtype, shape)
+            bounds = (limits.max_array_rank, len(shape))
+            raise self._origin.limit("max_array_rank", member.name, "", bounds)
+        element_bytes = array_size(where, place, dtype, shape)
         if len(header) + element_bytes != member.size:
-            raise PackageFormatError(
-                f"{where}: length: expected {len(header) + element_bytes} bytes for type {dtype} "
-                f"and shape {shape}, observed {member.size}"
-            )
+            expected = f"{len(header) + element_bytes} bytes for type {dtype} and shape {shape}"
+            rule = "npy.trailing-bytes" if member.size > len(header) + element_bytes else "npy.cut"
+            self._refuse(rule, member.name, expected, str(member.size), "length")
         return _StoredArray(member.name, dtype, shape, len(header), element_bytes)
 
     def _fill(self, stream: io.BufferedReader, stored: _StoredArray, array: NDArray[Any]) -> None:
         """Read elements straight into a new array, all of it."""
         count = stream.readinto(array_bytes(array))
         if count != array.nbytes:
-            raise PackageFormatError(
-                f"{self._where}: entry {stored.member!r}: expected {array.nbytes} bytes, "
-                f"observed {count} before the end of the file"
-            )
+            observed = f"{count} before the end of the file"
+            self._refuse("npy.cut", stored.member, f"{array.nbytes} bytes", observed)
         if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
-            raise PackageFormatError(
-                f"{self._where}: entry {stored.member!r}: expected bool bytes 0 and 1, observed "
-                f"{array.view(np.uint8).max()}"
-            )
+            observed = str(array.view(np.uint8).max())
+            self._refuse("npy.bool", stored.member, "bool bytes 0 and 1", observed)
+
+    def _refuse(
+        self, rule: str, member: str, expected: str, observed: str, place: str = ""
+    ) -> NoReturn:
+        one = self._origin.refusal(rule, member, place, expected, observed)
+        raise PackageFormatError(one)

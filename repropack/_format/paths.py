@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import NoReturn
 
 from repropack._format.limits import DEFAULT_LIMITS
-from repropack.errors import UnsafeEntryError
+from repropack.errors import UnsafeEntryError, refusal
 
 MAX_COMPONENT_BYTES = 200
 AUTHOR_FOLDERS = ("source", "inputs")
@@ -41,7 +42,7 @@ def check_entry_path(path: str) -> None:
             32 components of 1 to 200 bytes.
 
     Raises:
-        UnsafeEntryError: The path breaks a rule; ``rule`` says which, expected and observed.
+        UnsafeEntryError: The path breaks a rule; ``rule`` says which.
 
     Example:
         >>> check_entry_path("source/données brutes.py")
@@ -52,13 +53,14 @@ def check_entry_path(path: str) -> None:
     size = _encoded_size(path, path)
     if size > DEFAULT_LIMITS.max_name_bytes:
         allowed = DEFAULT_LIMITS.max_name_bytes
-        _refuse(path, f"length: expected at most {allowed} bytes, observed {size}")
+        _refuse("path.length", path, "length", f"at most {allowed} bytes", size)
     components = path.split("/")
     if len(components) > DEFAULT_LIMITS.max_path_depth:
         allowed = DEFAULT_LIMITS.max_path_depth
-        _refuse(path, f"depth: expected at most {allowed} components, observed {len(components)}")
+        expected = f"at most {allowed} components"
+        _refuse("path.depth", path, "depth", expected, len(components))
     if path.startswith("/"):
-        _refuse(path, "root: expected a relative path, observed a leading '/'")
+        _refuse("path.absolute", path, "root", "a relative path", "a leading '/'")
     for component in components:
         _check_component(path, component)
     authored = len(components) > 1 and components[0] in AUTHOR_FOLDERS
@@ -66,7 +68,7 @@ def check_entry_path(path: str) -> None:
         _check_characters(path, component, authored=authored)
     if not unicodedata.is_normalized("NFC", path):
         normal = unicodedata.normalize("NFC", path)
-        _refuse(path, f"Unicode form: expected NFC {normal!a}, observed {path!a}")
+        _refuse("path.unicode-form", path, "Unicode form", f"NFC {normal!a}", f"{path!a}")
 
 
 def check_path_set(paths: Iterable[str]) -> None:
@@ -80,24 +82,42 @@ def check_path_set(paths: Iterable[str]) -> None:
         paths: Paths of all entries, each accepted by ``check_entry_path``, any order.
 
     Raises:
-        UnsafeEntryError: Two paths meet; ``path`` is the later one, ``rule`` names the other.
+        UnsafeEntryError: Two paths meet; ``entry`` is the later one, ``observed`` names the other.
     """
     files: dict[str, str] = {}
     folders: dict[str, tuple[str, str]] = {}
     for path in paths:
         folded = fold_path(path)
         if folded in files:
-            _refuse(path, f"expected a path unique under case folding, observed {files[folded]!r}")
+            expected = "a path unique under case folding"
+            _refuse("path.collision", path, "", expected, repr(files[folded]))
         if folded in folders:
-            _refuse(path, f"expected a file or a folder, observed both: {folders[folded][1]!r}")
+            _refuse_both(path, folders[folded][1])
         files[folded] = path
         for folder in _folders(path):
             folded = fold_path(folder)
             if folded in files:
-                _refuse(path, f"expected a file or a folder, observed both: {files[folded]!r}")
+                _refuse_both(path, files[folded])
             spelled, other = folders.setdefault(folded, (folder, path))
             if spelled != folder:
-                _refuse(path, f"folder: expected one spelling of {folder!r}, observed {other!r}")
+                expected = f"one spelling of {folder!r}"
+                _refuse("path.collision", path, "folder", expected, repr(other))
+
+
+def shown_path(path: str | PurePath) -> str:
+    r"""Return the path of a file of this machine as text that a report can hold.
+
+    Args:
+        path: Any path, also one that is not UTF-8.
+
+    Returns:
+        The path; bytes of it that are no UTF-8 as ``\xhh``.
+
+    Example:
+        >>> print(shown_path("lab\udcff.zip"))
+        lab\xff.zip
+    """
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def fold_path(path: str) -> str:
@@ -123,18 +143,18 @@ def _folders(path: str) -> Iterable[str]:
 def _check_component(path: str, component: str) -> None:
     """Apply the rules that hold for every component, whoever named it."""
     if component in {"", ".", ".."}:
-        _refuse(path, f"component: expected a name, observed {component!r}")
+        _refuse("path.traversal", path, "component", "a name", repr(component))
     size = _encoded_size(path, component)
     if size > MAX_COMPONENT_BYTES:
-        _refuse(path, f"component: expected at most {MAX_COMPONENT_BYTES} bytes, observed {size}")
+        expected = f"at most {MAX_COMPONENT_BYTES} bytes"
+        _refuse("path.length", path, "component", expected, size)
     if component[0] == " " or component[-1] in " .":
-        _refuse(
-            path, f"component: expected no blank at an end and no final dot, observed {component!r}"
-        )
+        expected = "no blank at an end and no final dot"
+        _refuse("path.ends", path, "component", expected, repr(component))
     if component.partition(".")[0].rstrip(" ").upper() in _DEVICE_NAMES:
-        _refuse(path, f"component: expected no Windows device name, observed {component!r}")
+        _refuse("path.device-name", path, "component", "no Windows device name", repr(component))
     if component.casefold() in _GIT_NAMES:
-        _refuse(path, f"component: expected no folder of git's, observed {component!r}")
+        _refuse("path.git", path, "component", "no folder of git's", repr(component))
 
 
 def _check_characters(path: str, component: str, *, authored: bool) -> None:
@@ -146,7 +166,7 @@ def _check_characters(path: str, component: str, *, authored: bool) -> None:
             if authored
             else ("ASCII letters, digits and ._+-")
         )
-        _refuse(path, f"character: expected {expected}, observed U+{ord(character):04X}")
+        _refuse("path.character", path, "character", expected, f"U+{ord(character):04X}")
 
 
 def _is_author_character(character: str) -> bool:
@@ -160,9 +180,15 @@ def _encoded_size(path: str, text: str) -> int:
         return len(text.encode())
     except UnicodeEncodeError as error:
         observed = f"U+{ord(text[error.start]):04X}"
-        rule = f"encoding: expected text that UTF-8 can hold, observed {observed}"
-        raise UnsafeEntryError(path, rule) from error
+        expected = "text that UTF-8 can hold"
+        raise UnsafeEntryError(
+            refusal("path.encoding", path, "encoding", expected, observed)
+        ) from error
 
 
-def _refuse(path: str, rule: str) -> NoReturn:
-    raise UnsafeEntryError(path, rule)
+def _refuse_both(path: str, other: str) -> NoReturn:
+    _refuse("path.file-and-folder", path, "", "a file or a folder", f"both: {other!r}")
+
+
+def _refuse(rule: str, path: str, place: str, expected: str, observed: object) -> NoReturn:
+    raise UnsafeEntryError(refusal(rule, path, place, expected, observed))

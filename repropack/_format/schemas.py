@@ -8,22 +8,19 @@ a pattern at the end of the text and not before a newline, a date is a date.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-import jsonschema
-from jsonschema.protocols import Validator
 from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from repropack._format.canonical import decode_strict
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack.errors import SchemaError, UnsupportedVersionError, UsageError
+from repropack._format.schema_places import pointer, shortened
+from repropack._format.versions import refuse_later_version
+from repropack.errors import SchemaError, UsageError
 from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.environment import EnvironmentRecord
@@ -36,6 +33,7 @@ from repropack.models.reports import (
     CheckReport,
     ErrorReport,
     Inspection,
+    LimitList,
     UnpackReport,
     VerificationReport,
 )
@@ -55,13 +53,14 @@ _DOCUMENTS: dict[str, Any] = {
     "verification-report": VerificationReport,
     "inspection": Inspection,
     "unpack-report": UnpackReport,
+    "limits": LimitList,
     "error": ErrorReport,
 }
 PACKAGED_SCHEMAS = ("checkpoint", "environment", "fingerprint-log", "manifest", "plan", "results")
 """Schemas that every package carries: those of its own documents."""
 
-_FORMATS = jsonschema.FormatChecker(["date"])
-_MAX_ISSUES = 1000
+_MAX_EXPLAINED = 1024 * 1024
+"""Bytes of a document that jsonschema looks at; for a longer one the model has to do alone."""
 _REQUIRED_MEMBERS = ("schema", "format", "format_version")
 """Members of a document that say what it is: present although the models know their values."""
 _Document = TypeVar("_Document", bound=Document)
@@ -128,34 +127,18 @@ def read_document(
     value = decode_strict(data, where=where, limits=limits)
     own = str(model.model_fields["schema_name"].default)
     name = own.split("/")[1]
-    _refuse_later_version(value, own, where)
-    issues = _issues(_validator(name).iter_errors(value))
+    refuse_later_version(value, own, where)
+    from repropack._format.schema_validator import find_issues  # noqa: PLC0415 - takes its time
+
+    issues = find_issues(name, schema_bytes(name), value) if len(data) <= _MAX_EXPLAINED else ()
     if issues:
         raise SchemaError(where, issues)
     try:
         return model.model_validate_json(data)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        issues = tuple((_pointer(issue["loc"]), _shortened(issue["msg"])) for issue in found)
+        issues = tuple((pointer(issue["loc"]), shortened(issue["msg"])) for issue in found)
         raise SchemaError(where, issues) from error
-
-
-def _refuse_later_version(value: object, own: str, where: str) -> None:
-    found = value.get("schema") if isinstance(value, dict) else None
-    stem, _, version = own.rpartition("/v")
-    later = re.fullmatch(rf"{stem}/v([0-9]{{1,4}})", found) if isinstance(found, str) else None
-    if later is not None and int(later[1]) > int(version):
-        raise UnsupportedVersionError(f"document {where!r}", str(found), own)
-
-
-def _issues(errors: Iterable[jsonschema.ValidationError]) -> tuple[tuple[str, str], ...]:
-    """Issues in the order of their places; a hostile document has more than anyone reads."""
-    found = list(islice(errors, _MAX_ISSUES + 1))
-    shown = sorted(found[:_MAX_ISSUES], key=lambda error: [str(k) for k in error.absolute_path])
-    issues = [(_pointer(error.absolute_path), _shortened(error.message)) for error in shown]
-    if len(found) > _MAX_ISSUES:
-        issues.append(("", f"more than {_MAX_ISSUES} issues; the others are not listed"))
-    return tuple(issues)
 
 
 def _generate(name: str) -> bytes:
@@ -200,39 +183,3 @@ def _schema_folder() -> Path:
     package = Path(__file__).resolve().parents[1]
     installed = package / "_schema_files" / "v1"
     return installed if installed.is_dir() else package.parent / "schemas" / "v1"
-
-
-@cache
-def _validator(name: str) -> Validator:
-    schema = decode_strict(schema_bytes(name), where=f"schema {name}")
-    validator: Validator = _StrictValidator(schema, format_checker=_FORMATS)
-    return validator
-
-
-def _check_pattern(
-    _: Validator, pattern: str, instance: object, __: object
-) -> Iterator[jsonschema.ValidationError]:
-    """Patterns as ECMA-262 has them: Python's ``$`` also matches before a final newline."""
-    expression = pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
-    if isinstance(instance, str) and not re.search(expression, instance):
-        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-def _is_integer(_: object, instance: object) -> bool:
-    return isinstance(instance, int) and not isinstance(instance, bool)
-
-
-_StrictValidator = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator,
-    {"pattern": _check_pattern},
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
-)
-
-
-def _pointer(path: Any) -> str:
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
-
-
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 200 else f"{line[:200]}..."

@@ -27,7 +27,7 @@ from repropack._format.values import (
     decode_value,
     encode_value,
 )
-from repropack.errors import PackageFormatError, StateError
+from repropack.errors import PackageFormatError, StateError, refusal
 from repropack.models.base import NAME_PATTERN
 
 __all__ = [
@@ -182,18 +182,24 @@ def check_encoded(encoded: EncodedState) -> None:
     nested = {name for name in encoded.arrays if "#" in name}
     for name in [*encoded.values, *(name for name in encoded.arrays if name not in nested)]:
         if not _is_name(name):
-            raise PackageFormatError(f"state: expected a state name, observed {name!r:.80}")
+            raise PackageFormatError(
+                refusal("state.name", "", "state", "a state name", f"{name!r:.80}")
+            )
     for name in encoded.values:
         if name in encoded.arrays:
-            raise PackageFormatError(f"value {name!r}: expected one value, observed an array too")
+            raise PackageFormatError(
+                refusal("state.name", "", f"value {name!r}", "one value", "an array too")
+            )
         count = check_references(name, encoded.values[name])
         for key in (f"{name}#{k}" for k in range(1, count + 1)):
             if key not in nested:
-                raise PackageFormatError(f"value {name!r}: expected array {key!r}, observed none")
+                raise PackageFormatError(
+                    refusal("state.array", "", f"value {name!r}", f"array {key!r}", "none")
+                )
             nested.remove(key)
     if nested:
         raise PackageFormatError(
-            f"array {min(nested)!r}: expected a value that names it, observed none"
+            refusal("state.array", "", f"array {min(nested)!r}", "a value that names it", "none")
         )
 
 

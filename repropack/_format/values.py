@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from repropack._format.canonical import is_unicode
 from repropack._format.npy import canonical_array
-from repropack.errors import PackageFormatError, StateError
+from repropack.errors import PackageFormatError, StateError, refusal
 from repropack.models.base import MAX_SAFE_INTEGER
 
 MAX_VALUE_DEPTH = 48
@@ -71,7 +71,7 @@ def decode_value(name: str, value: object) -> Any:
         PackageFormatError: the value is malformed.
     """
     if check_references(name, value):
-        raise PackageFormatError(f"value {name!r}: expected no array, observed one")
+        raise PackageFormatError(refusal("state.value", "", f"value {name!r}", "no array", "one"))
     return decode_checked(value, {})
 
 
@@ -185,7 +185,10 @@ def check_references(name: str, value: object, count: int = 0, depth: int = 0) -
             array than the next.
     """
     if isinstance(value, list | dict) and depth == MAX_VALUE_DEPTH and not _is_reserved(value):
-        raise PackageFormatError(f"value {name!r}: nested deeper than {MAX_VALUE_DEPTH} levels")
+        expected = f"at most {MAX_VALUE_DEPTH} levels"
+        raise PackageFormatError(
+            refusal("state.value-depth", "", f"value {name!r}", expected, "more")
+        )
     if isinstance(value, list):
         for item in value:
             count = check_references(name, item, count, depth + 1)
@@ -198,7 +201,7 @@ def check_references(name: str, value: object, count: int = 0, depth: int = 0) -
         return count + 1
     if not (is_encoded_number(value) if isinstance(value, dict) else _is_plain(value)):
         raise PackageFormatError(
-            f"value {name!r}: expected an encoded value, observed {value!r:.80}"
+            refusal("state.value", "", f"value {name!r}", "an encoded value", f"{value!r:.80}")
         )
     return count
 

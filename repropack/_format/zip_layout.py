@@ -91,6 +91,30 @@ _END_FIELDS: Fields = (
 )
 
 
+RULE_OF_FIELD = {
+    "version needed": "zip.version",
+    "version made by": "zip.version",
+    "flags": "zip.flags",
+    "method": "zip.method",
+    "time": "zip.time",
+    "date": "zip.time",
+    "stored size": "zip.sizes",
+    "size": "zip.sizes",
+    "name": "zip.name",
+    "name length": "zip.name",
+    "extra length": "zip.extra-field",
+    "comment length": "zip.comment",
+    "disk": "zip.disk",
+    "internal attributes": "zip.attributes",
+    "external attributes": "zip.mode",
+    "offset": "zip.offset",
+}
+"""The rule that a header breaks by a field; by any other it breaks that of its kind of header."""
+
+Difference = tuple[str, str, str]
+"""A field, and its value as expected and as observed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ZipMember:
     """One entry of a zip.
@@ -203,7 +227,7 @@ def end_fields(records: bytes) -> Fields:
     return _END_FIELDS if len(records) == END_STRUCT.size else _ZIP64_END_FIELDS + _END_FIELDS
 
 
-def describe_difference(expected: bytes, observed: bytes, fields: Fields) -> str:
+def first_difference(expected: bytes, observed: bytes, fields: Fields) -> Difference:
     """Say which field of a header differs first, for error messages.
 
     Args:
@@ -212,16 +236,16 @@ def describe_difference(expected: bytes, observed: bytes, fields: Fields) -> str
         fields: Names and widths in bytes of the fixed part; name and extra field follow it.
 
     Returns:
-        ``<field>: expected <value>, observed <value>``.
+        The field, and both its values as text.
     """
     start = 0
     for field, width in fields:
         left, right = expected[start : start + width], observed[start : start + width]
         if left != right:
-            return f"{field}: expected {_shown(left)}, observed {_shown(right)}"
+            return field, _shown(left), _shown(right)
         start += width
     left, right = expected[start:], observed[start:]
-    return f"name or extra field: expected {left[:100]!r}, observed {right[:100]!r}"
+    return "name or extra field", repr(left[:100]), repr(right[:100])
 
 
 def _shown(field: bytes) -> str:

@@ -63,7 +63,7 @@ def sketch_directory(stream: BinaryIO, limits: Limits = DEFAULT_LIMITS) -> ZipSk
         rest = stream.read(name_length + extra_length + comment_length)
         if fixed[:4] != DIRECTORY_SIGNATURE and sketch.names:
             break
-        if at == SIZE_ELSEWHERE and extra_length >= 8:
+        if at == SIZE_ELSEWHERE and extra_length >= 8 and len(rest) >= name_length + extra_length:
             (at,) = struct.unpack_from("<Q", rest[name_length : name_length + extra_length][-8:])
         sketch.names[at] = rest[:name_length].decode("utf-8", "backslashreplace")
         sketch.stored_sizes[at] = fields[8]

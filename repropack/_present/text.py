@@ -20,7 +20,7 @@ from repropack._present.layout import (
     wrap,
 )
 from repropack.models.manifest import PackageMetadata
-from repropack.models.reports import BuildReport, CheckReport, Fault, UnpackReport
+from repropack.models.reports import BuildReport, CheckReport, Fault, LimitList, UnpackReport
 
 _MAX_FAULTS = 20
 _ANOTHER = "package.another"
@@ -41,6 +41,12 @@ def build_text(report: BuildReport) -> str:
         "",
         *wrap(f"The reference ran {plural(results.reference.last_step, 'step')}."),
     ]
+    for run in report.continued:
+        after = join_names([str(step) for step in run.after_steps])
+        lines += wrap(
+            f"Run {escape_text(run.run)} was interrupted and continued after step {after}; every "
+            "step that was computed twice came out the same."
+        )
     if results.comparisons:
         header, rows, right = findings_table(results)
         lines += ["", *table(header, rows, right=right)]
@@ -65,6 +71,18 @@ def check_text(report: CheckReport) -> str:
     lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
     if report.verdict == "intact":
         lines += ["", *wrap(_intact(report))]
+    return ended(lines)
+
+
+def limits_text(limits: LimitList) -> str:
+    """The limits that apply, for people.
+
+    Returns:
+        A line for each limit, its meaning below it; ends in a newline.
+    """
+    lines: list[str] = []
+    for row in limits.limits:
+        lines += [f"{row.name} = {row.value}", *wrap(row.meaning, first="  ", rest="  ")]
     return ended(lines)
 
 
@@ -107,7 +125,7 @@ def fault_lines(faults: tuple[Fault, ...]) -> list[str]:
         )
     rows = [
         f"{escape_text(fault.entry)}: {escape_text(_said_once(fault))} "
-        f"[{escape_text(fault.code, 80)}]"
+        f"[{escape_text(fault.rule, 80)}]"
         for fault in faults
     ]
     return [*lines, *listing(rows, at_most=_MAX_FAULTS)]

@@ -8,7 +8,7 @@ it, so that no walk is longer than a log.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -22,14 +22,16 @@ from repropack._format.log import CHAIN_START
 from repropack._format.state import decode_value
 from repropack._format.values import check_references
 from repropack._read.run import RunReader
-from repropack.errors import PackageFormatError
+from repropack.errors import PackageFormatError, refusal
 from repropack.models.log import StepLine
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.results import Results
 
 _Declared = Mapping[str, tuple[str, ...] | None]
-Report = Callable[[str, str], None]
-"""Called with an entry's path and what is wrong there."""
+_Fault = tuple[str, str, str, str]
+"""Rule, place, expected and observed of what is wrong with a step line."""
+Report = Callable[[str, str, str, object, object], None]
+"""Called with rule, entry, place, expected and observed, as ``errors.refusal`` takes them."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def check_plan(plan: Plan, report: Report) -> None:
 
     Args:
         plan: The package's plan.
-        report: Called with an entry's path and what is wrong there.
+        report: Called for each fault.
 
     Raises:
         PackageFormatError: a configuration holds what is no encoded value.
@@ -70,24 +72,26 @@ def check_plan(plan: Plan, report: Report) -> None:
         where = f"comparison {comparison.name!r}"
         _check_values(comparison.config)
         if comparison.name in seen:
-            report(PLAN, f"{where}: expected a name of its own, observed one that is taken")
+            report("plan.name", PLAN, where, "a name of its own", "one that is taken")
         seen.add(comparison.name)
         if comparison.reset and comparison.resume_at is None:
-            report(PLAN, f"{where}: expected resume_at beside reset, observed none")
+            report("plan.reset", PLAN, where, "resume_at beside reset", "none")
         if comparison.resume_at is not None and comparison.resume_at >= plan.experiment.steps:
-            report(
-                PLAN,
-                f"{where}: resume_at: expected a step before {plan.experiment.steps}, "
-                f"observed {comparison.resume_at}",
-            )
+            expected = f"a step before {plan.experiment.steps}"
+            place = f"{where}: resume_at"
+            report("plan.resume-at", PLAN, place, expected, comparison.resume_at)
 
 
 def _check_values(config: Mapping[str, Any]) -> None:
     for name, value in config.items():
         if name.startswith("$"):
-            raise PackageFormatError(f"{PLAN}: config: expected no key with $, observed {name!r}")
+            raise PackageFormatError(
+                refusal("plan.config", PLAN, "config", "no key with $", repr(name))
+            )
         if check_references(name, value):
-            raise PackageFormatError(f"{PLAN}: config {name!r}: expected no array, observed one")
+            raise PackageFormatError(
+                refusal("plan.config", PLAN, f"config {name!r}", "no array", "one")
+            )
 
 
 def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str, str]:
@@ -121,17 +125,17 @@ def check_consistency(
         plan: The package's plan, which ``check_plan`` found nothing wrong with.
         stored: Its ``results.json``.
         runs: A reader for the reference and for each comparison.
-        report: Called with an entry's path and what is wrong there.
+        report: Called for each fault.
 
     Raises:
         PackageError: a log, checkpoint or kept array is malformed.
     """
     faults = 0
 
-    def note(entry: str, problem: str) -> None:
+    def note(rule: str, entry: str, place: str, expected: object, observed: object) -> None:
         nonlocal faults
         faults += 1
-        report(entry, problem)
+        report(rule, entry, place, expected, observed)
 
     reference = runs[REFERENCE_RUN]
     ends = {REFERENCE_RUN: _check_run(plan, None, reference, note)}
@@ -155,13 +159,14 @@ def check_consistency(
 
 def _check_results(computed: Results, stored: Results, report: Report) -> None:
     if _dump(stored.reference) != _dump(computed.reference):
-        report(RESULTS, f"reference: {_first_difference(computed.reference, stored.reference)}")
+        _report_difference("reference", computed.reference, stored.reference, report)
     for expected, observed in zip_longest(computed.comparisons, stored.comparisons):
         if expected is None or observed is None or expected.run != observed.run:
-            report(RESULTS, "comparisons: expected one for each of the plan, in its order")
+            planned = "one for each of the plan, in its order"
+            report("results.comparisons", RESULTS, "comparisons", planned, "others")
             return
         if _dump(expected) != _dump(observed):
-            report(RESULTS, f"{expected.run}: {_first_difference(expected, observed)}")
+            _report_difference(expected.run, expected, observed, report)
 
 
 def _check_run(
@@ -171,26 +176,27 @@ def _check_run(
     resume_at = comparison.resume_at if comparison is not None else None
     first_step = (resume_at or 0) + 1
     if run.header.first_step != first_step:
-        report(
-            run.log_path, f"first step: the plan has {first_step}, observed {run.header.first_step}"
-        )
+        place = "first step, against the plan's"
+        report("run.first-step", run.log_path, place, first_step, run.header.first_step)
     expected = digest_bytes(encode_canonical(planned_config(plan, comparison)))
     if run.header.config != expected:
-        report(run.log_path, f"configuration: {PLAN} has {expected}, observed {run.header.config}")
+        place = "configuration, against the plan's"
+        report("run.config", run.log_path, place, expected, run.header.config)
     declared = dict(run.header.stages)
-    last, finish, rows, problem = run.header.first_step - 1, None, 0, None
+    last, finish, rows, wrong = run.header.first_step - 1, None, 0, None
     for line in run.steps():
         last, finish, rows = line.step, line.finish, rows + (line.stages is not None)
-        problem = problem or _recording_problem(plan, line) or _declaration_problem(declared, line)
-    if problem is not None:
-        report(run.log_path, problem)
+        wrong = wrong or _recording_fault(plan, line) or _declaration_fault(declared, line)
+    if wrong is not None:
+        rule, place, told, observed = wrong
+        report(rule, run.log_path, place, told, observed)
     steps = plan.experiment.steps
     if last > steps or (last < steps and finish is None):
-        report(run.log_path, f"expected {steps} steps, observed {last}")
+        report("run.steps", run.log_path, "", f"{steps} steps", last)
     return _End(last, rows)
 
 
-def _recording_problem(plan: Plan, line: StepLine) -> str | None:
+def _recording_fault(plan: Plan, line: StepLine) -> _Fault | None:
     """Whether a step tells what the plan says is recorded, no more and no less."""
     record, step = plan.record, line.step
     last = step == plan.experiment.steps
@@ -202,36 +208,35 @@ def _recording_problem(plan: Plan, line: StepLine) -> str | None:
     ):
         if (value is not None) != planned:
             expected, observed = ("them", "none") if planned else ("none", "some")
-            return f"{member} of step {step}: expected {expected}, observed {observed}"
+            return "run.recording", f"{member} of step {step}", expected, observed
     for name, spec in record.printed.items():
         value = decode_value(name, line.metrics[name]) if name in line.metrics else None
         text = None if value is None else _print(value, spec)
         if line.printed.get(name) != text:
-            return (
-                f"metric {name!r} of step {step}: expected to be printed as {text!r}, "
-                f"observed {line.printed.get(name)!r:.100}"
-            )
+            place, observed = f"metric {name!r} of step {step}", f"{line.printed.get(name)!r:.100}"
+            return "run.printed", place, f"to be printed as {text!r}", observed
     unplanned = sorted(line.printed.keys() - record.printed.keys())
     if unplanned:
-        return f"metric {unplanned[0]!r} of step {step}: expected not to be printed, observed text"
+        return "run.printed", f"metric {unplanned[0]!r} of step {step}", "no printed text", "text"
     return None
 
 
-def _declaration_problem(declared: _Declared, line: StepLine) -> str | None:
+def _declaration_fault(declared: _Declared, line: StepLine) -> _Fault | None:
     """Whether each stage of a step is declared once: by the header, or by its line otherwise."""
     stages, own = [name for name, _ in line.stages or ()], dict(line.declares or ())
     for name, made_of in own.items():
         if name not in stages or (name in declared and made_of == declared[name]):
-            return f"step {line.step}: declares {name!r}: expected only what the header lacks"
-    for place, name in enumerate(stages):
+            place = f"step {line.step}: declares {name!r}"
+            return "run.declaration", place, "only what the header lacks", "this"
+    earlier: set[str] = set()
+    for name in stages:
+        place = f"step {line.step}: stage {name!r}"
         if name not in own and name not in declared:
-            return f"step {line.step}: stage {name!r}: expected a declaration, observed none"
+            return "run.declaration", place, "a declaration", "none"
         for part in own.get(name, declared.get(name)) or ():
-            if not part.startswith(STATE_PREFIX) and part not in stages[:place]:
-                return (
-                    f"step {line.step}: stage {name!r}: expected to be made of earlier stages, "
-                    f"observed {part!r}"
-                )
+            if not part.startswith(STATE_PREFIX) and part not in earlier:
+                return "run.declaration", place, "to be made of earlier stages", repr(part)
+        earlier.add(name)
     return None
 
 
@@ -242,13 +247,15 @@ def _check_header(reference: RunReader, run: RunReader, report: Report) -> None:
     """
     if run.header.first_step > 1:
         if run.header.stages != reference.header.stages:
-            report(run.log_path, "header: expected the stages that the reference's declares")
+            expected = "the stages that the reference's declares"
+            report("run.stages", run.log_path, "header", expected, "others")
         return
     first = next(run.steps(), None)
     stages = [name for name, _ in (first.stages if first is not None else None) or ()]
     declared = [name for name, _ in run.header.stages]
     if declared != stages:
-        report(run.log_path, f"header: expected the stages {stages}, observed {declared}")
+        told, observed = f"the stages {stages!s:.400}", f"{declared!s:.400}"
+        report("run.stages", run.log_path, "header", told, observed)
 
 
 def _print(number: float, spec: str) -> str:
@@ -262,49 +269,52 @@ def _print(number: float, spec: str) -> str:
 def _check_start(
     comparison: ComparisonPlan, reference: RunReader, run: RunReader, report: Report
 ) -> None:
+    stored: Collection[str] = dict(reference.start.state)
     if comparison.resume_at is None:
         _check_chain(CHAIN_START, run, report)
     elif comparison.resume_at not in reference.checkpoint_steps():
-        report(run.log_path, f"resumes at {comparison.resume_at}: no such checkpoint is stored")
+        place = f"resumes at {comparison.resume_at}"
+        report("run.resume", run.log_path, place, "a checkpoint of the reference there", "none")
     else:
-        _check_chain(reference.checkpoint_document(comparison.resume_at).chain, run, report)
+        document = reference.checkpoint_document(comparison.resume_at)
+        stored = dict(document.components)
+        _check_chain(document.chain, run, report)
         expected, observed = planned_start(comparison, reference), dict(run.start.state)
         for name in sorted({*expected, *observed}):
             if expected.get(name) != observed.get(name):
-                report(
-                    run.log_path,
-                    f"component {name!r} at the start: the plan and the reference's checkpoints "
-                    f"give {expected.get(name)}, observed {observed.get(name)}",
-                )
+                place = f"component {name!r} at the start, against the plan and the checkpoints"
+                given, found = expected.get(name, "none"), observed.get(name, "none")
+                report("run.start", run.log_path, place, given, found)
     for component in comparison.reset:
-        if component not in dict(reference.start.state):
-            report(PLAN, f"comparison {run.name!r}: resets {component!r}: no such component")
+        if component not in dict(reference.start.state) or component not in stored:
+            place = f"comparison {run.name!r}: resets {component!r}"
+            report("plan.reset", PLAN, place, "a component of the state", "none of this name")
 
 
 def _check_chain(expected: str, run: RunReader, report: Report) -> None:
     if run.start.chain != expected:
-        report(run.log_path, f"chain at the start: expected {expected}, observed {run.start.chain}")
+        report("run.chain", run.log_path, "chain at the start", expected, run.start.chain)
 
 
 def _check_files(plan: Plan, run: RunReader, end: _End, report: Report, *, whole: bool) -> None:
     """A run identical to the reference stores only its log; any other stores everything."""
     steps = required_checkpoints(plan, run.header.first_step, end.last_step) if whole else ()
-    if run.checkpoint_steps() != steps:
-        report(
-            run.log_path,
-            f"checkpoints: expected after steps {list(steps)}, "
-            f"observed {list(run.checkpoint_steps())}",
-        )
-    kept = sorted(set(plan.record.keep)) if whole and end.rows else []
-    if sorted(run.kept_stages()) != kept:
-        report(run.kept_path, f"arrays: expected {kept}, observed {sorted(run.kept_stages())}")
+    stored = run.checkpoint_steps()
+    if stored != steps:
+        expected, observed = f"after steps {list(steps)!s:.400}", f"{list(stored)!s:.400}"
+        report("run.checkpoints", run.log_path, "checkpoints", expected, observed)
+    kept, stages = sorted(set(plan.record.keep)) if whole and end.rows else [], run.kept_stages()
+    if sorted(stages) != kept:
+        expected, observed = f"{kept!s:.400}", f"{sorted(stages)!s:.400}"
+        report("run.kept", run.kept_path, "arrays", expected, observed)
 
 
 def _dump(model: Any) -> bytes:
     return encode_canonical(model.model_dump(mode="json"))
 
 
-def _first_difference(expected: Any, observed: Any) -> str:
+def _report_difference(place: str, expected: Any, observed: Any, report: Report) -> None:
     left, right = expected.model_dump(mode="json"), observed.model_dump(mode="json")
     name = next(key for key in left if encode_canonical(left[key]) != encode_canonical(right[key]))
-    return f"{name}: the logs give {left[name]!r:.200}, observed {right[name]!r:.200}"
+    place = f"{place}: {name}, against the logs"
+    report("results.outcome", RESULTS, place, f"{left[name]!r:.200}", f"{right[name]!r:.200}")

@@ -7,17 +7,18 @@ entry against its digest, and the contents against each other. Faults are gather
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from repropack._compare.notebooks import is_executed
 from repropack._format.canonical import decode_strict
 from repropack._format.digests import digest_bytes, digest_stream
-from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.layout import (
     CHECKER,
     CONFIG_SCHEMA,
     ENVIRONMENT,
     MANIFEST,
+    NOTEBOOK,
     PLAN,
     REFERENCE_RUN,
     RESULTS,
@@ -29,7 +30,7 @@ from repropack._format.layout import (
     role_of,
     run_folder,
 )
-from repropack._format.npy import canonical_array
+from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._format.released import is_released_checker
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
@@ -38,13 +39,15 @@ from repropack._read.package import REQUIRED_PATHS, Package
 from repropack._read.run import RunReader
 from repropack.errors import (
     IntegrityError,
+    LimitExceededError,
     PackageError,
     PackageFormatError,
-    RepropackError,
+    Refusal,
     UnsupportedVersionError,
+    refusal,
 )
 from repropack.models.manifest import RESERVED_ROLES, Entry
-from repropack.models.reports import Fault
+from repropack.models.reports import Fault, fault_of
 
 _Value = TypeVar("_Value")
 
@@ -57,22 +60,32 @@ class Findings:
     steps: int = 0
     arrays: int = 0
     faults: list[Fault] = field(default_factory=list)
+    max_faults: int = DEFAULT_LIMITS.max_faults
 
-    def add(self, code: str, entry: str, problem: str) -> None:
-        """Note one fault."""
-        self.faults.append(Fault(code=code, entry=entry, problem=problem))
+    def add(self, code: str, one: Refusal) -> None:
+        """Note one fault; beyond the limit, once, that there are more."""
+        if len(self.faults) < self.max_faults:
+            self.faults.append(fault_of(code, one))
+        elif len(self.faults) == self.max_faults:
+            bounds = (self.max_faults, self.max_faults + 1)
+            error = LimitExceededError("max_faults", MANIFEST, "faults of the package", bounds)
+            self.faults.append(fault_of(error.code, error.refusals[0]))
 
-    def add_issue(self, entry: str, problem: str) -> None:
+    def report(self, rule: str, entry: str, place: str, expected: object, observed: object) -> None:
         """Note that the package contradicts itself at ``entry``."""
-        self.add(IntegrityError.code, entry, problem)
+        self.add(IntegrityError.code, refusal(rule, entry, place, expected, observed))
 
-    def add_error(self, error: RepropackError, entry: str) -> None:
-        """Note an error; one that gathered several issues becomes several faults."""
-        if isinstance(error, IntegrityError):
-            for path, problem in error.issues:
-                self.add(error.code, path, problem)
-        else:
-            self.add(error.code, entry, error.message.removeprefix(entry).removeprefix(":").strip())
+    def add_error(self, error: PackageError, entry: str, *, container: str = "") -> None:
+        """Note an error, one fault for each of its refusals.
+
+        Args:
+            error: The error.
+            entry: The entry of refusals that do not name one, or name the container.
+            container: Path of the package.
+        """
+        for one in error.refusals:
+            known = one.entry not in {"", container}
+            self.add(error.code, one if known else replace(one, entry=entry))
 
     def trying(self, entry: str, action: Callable[[], _Value]) -> _Value | None:
         """Run ``action``; a package error becomes a fault of ``entry``."""
@@ -104,14 +117,14 @@ def check_package_whole(
         UnsupportedVersionError: an entry is held by reference, which this release cannot read.
     """
     if expect_digest is not None and expect_digest != package.package_digest:
+        place, observed = "package digest differs", package.package_digest
         findings.add(
-            "package.another",
-            MANIFEST,
-            f"package digest differs: expected {expect_digest}, observed {package.package_digest}",
+            "package.another", refusal("digest.package", MANIFEST, place, expect_digest, observed)
         )
     check_entries(package, findings)
     if not fast and not findings.faults:
         check_contents(package, findings)
+    findings.trying(MANIFEST, package.container.check_unchanged)
 
 
 def check_entries(package: Package, findings: Findings) -> None:
@@ -129,11 +142,12 @@ def check_entries(package: Package, findings: Findings) -> None:
     held = set(package.container.paths)
     for entry in package.manifest.entries:
         if not entry.included:
-            raise UnsupportedVersionError(f"entry {entry.path!r}", "held by reference", "included")
-        if entry.role in RESERVED_ROLES:
             raise UnsupportedVersionError(
-                f"entry {entry.path!r}", f"role {entry.role}", "a role that this release knows"
+                "version.reference", f"entry {entry.path!r}", "held by reference", "included"
             )
+        if entry.role in RESERVED_ROLES:
+            found, known = f"role {entry.role}", "a role that this release knows"
+            raise UnsupportedVersionError("version.role", f"entry {entry.path!r}", found, known)
         if entry.path in held:
             findings.trying(entry.path, lambda entry=entry: _check_entry(package, entry))  # type: ignore[misc]
             findings.entries += 1
@@ -155,11 +169,12 @@ def check_contents(package: Package, findings: Findings) -> None:
     results = findings.trying(RESULTS, lambda: package.results)
     if plan is None or results is None:
         return
-    findings.trying(PLAN, lambda: check_plan(plan, findings.add_issue))
+    findings.trying(PLAN, lambda: check_plan(plan, findings.report))
+    findings.trying(NOTEBOOK, lambda: _check_notebook(package, plan.notebook, findings))
     expected = [REFERENCE_RUN, *(comparison.name for comparison in plan.comparisons)]
     stored = {path.split("/")[1] for path in package.container.paths if path.startswith(f"{RUNS}/")}
     for name in sorted(stored - set(expected)):
-        findings.add_issue(run_folder(name), "a run that the plan does not have")
+        findings.report("run.unplanned", run_folder(name), "", "a run of the plan", "another")
     runs: dict[str, RunReader] = {}
     for name in dict.fromkeys(expected):
         run = findings.trying(log_path(name), lambda name=name: _open_run(package, name))  # type: ignore[misc]
@@ -167,7 +182,7 @@ def check_contents(package: Package, findings: Findings) -> None:
             findings.trying(run.log_path, lambda run=run: _check_run(package, run, findings))  # type: ignore[misc]
             runs[name] = run
     if not findings.faults:
-        findings.trying(RESULTS, lambda: check_consistency(plan, results, runs, findings.add_issue))
+        findings.trying(RESULTS, lambda: check_consistency(plan, results, runs, findings.report))
 
 
 def _check_released(package: Package, findings: Findings) -> None:
@@ -177,13 +192,11 @@ def _check_released(package: Package, findings: Findings) -> None:
         if entry.path in released:
             expected = digest_bytes(schema_bytes(released[entry.path]))
             if entry.digest != expected:
-                findings.add_issue(
-                    entry.path, f"expected the released schema {expected}, observed {entry.digest}"
-                )
+                released_as = f"the released schema {expected}"
+                findings.report("released.schema", entry.path, "", released_as, entry.digest)
         elif entry.path == CHECKER and not is_released_checker(entry.digest):
-            findings.add_issue(
-                CHECKER, f"expected a checker that repropack ships, observed {entry.digest}"
-            )
+            shipped = "a checker that repropack ships"
+            findings.report("released.checker", CHECKER, "", shipped, entry.digest)
         elif entry.path == CONFIG_SCHEMA:
             findings.trying(CONFIG_SCHEMA, lambda: _read_config_schema(package))
 
@@ -191,58 +204,80 @@ def _check_released(package: Package, findings: Findings) -> None:
 def _read_config_schema(package: Package) -> None:
     value = decode_strict(package.read(CONFIG_SCHEMA), where=CONFIG_SCHEMA, limits=package.limits)
     if not isinstance(value, dict):
-        raise PackageFormatError(f"{CONFIG_SCHEMA}: expected an object, observed {value!r:.80}")
+        raise PackageFormatError(
+            refusal("document.object", CONFIG_SCHEMA, "", "an object", f"{value!r:.80}")
+        )
+
+
+def _check_notebook(package: Package, planned: str, findings: Findings) -> None:
+    """The notebook was executed if and only if the plan says so."""
+    executed = is_executed(package.read(NOTEBOOK), NOTEBOOK, package.limits)
+    observed = "executed" if executed else "unexecuted"
+    if observed != planned:
+        findings.report("plan.notebook", NOTEBOOK, "", f"{planned}, as the plan says", observed)
 
 
 def _check_file_set(package: Package, findings: Findings) -> None:
     entries = package.manifest.entries
     listed = [entry.path for entry in entries]
     if listed != sorted(listed, key=str.encode) or len(set(listed)) != len(listed):
-        findings.add_issue(
-            MANIFEST,
-            "entries: expected each path once, sorted by its bytes, observed another order",
-        )
-    for path in listed:
+        expected = "each path once, sorted by its bytes"
+        findings.report("manifest.order", MANIFEST, "entries", expected, "another order")
+    held = set(package.container.paths) - {MANIFEST}
+    for path in sorted(set(listed) - held):  # the container looked at the others
         findings.trying(path, lambda path=path: check_entry_path(path))  # type: ignore[misc]
     findings.trying(MANIFEST, lambda: check_path_set([MANIFEST, *listed]))
-    held = set(package.container.paths) - {MANIFEST}
     for path in sorted(set(listed) - held):
-        findings.add_issue(path, "missing: listed in the manifest, observed nowhere")
+        expected = "what the manifest lists"
+        findings.report("manifest.file-missing", path, "missing", expected, "nothing")
     for path in sorted(held - set(listed)):
-        findings.add_issue(path, "unexpected: present, but not in the manifest")
+        expected = "nothing that the manifest does not list"
+        findings.report("manifest.unlisted", path, "unexpected", expected, "this entry")
     required = [*REQUIRED_PATHS, *(f"schemas/{name}.schema.json" for name in PACKAGED_SCHEMAS)]
     for path in sorted(set(required) - set(listed)):
-        findings.add_issue(path, "missing: every package has this entry")
+        expected = "an entry that every package has"
+        findings.report("manifest.required", path, "missing", expected, "none")
 
 
 def _check_entry(package: Package, entry: Entry) -> None:
-    role = role_of(entry.path)
-    problems = []
+    path, role, media_type = entry.path, role_of(entry.path), media_type_of(entry.path)
+    wrong: list[Refusal] = []
     if entry.location is not None:
-        problems.append(f"location: expected none beside the bytes, observed {entry.location!a}")
+        observed = f"{entry.location!a}"
+        wrong.append(
+            refusal("manifest.location", path, "location", "none beside the bytes", observed)
+        )
     if role is None:
-        problems.append("no entry may stand at this path")
-    elif role != entry.role or entry.media_type != media_type_of(entry.path):
-        problems.append(
-            f"expected role {role} and type {media_type_of(entry.path)}, "
-            f"observed {entry.role} and {entry.media_type}"
-        )
-    if package.container.executable(entry.path) != entry.executable:
-        problems.append(f"expected executable {entry.executable}, observed the contrary")
-    with package.container.open(entry.path) as stream:
-        digest, size = digest_stream(stream)
-    if (digest, size) != (entry.digest, entry.size):
-        problems.append(
-            f"digest differs: expected {entry.digest} ({entry.size} bytes), "
-            f"observed {digest} ({size} bytes)"
-        )
-    if problems:
-        raise IntegrityError(tuple((entry.path, problem) for problem in problems))
+        wrong.append(refusal("manifest.path", path, "path", "one that entries may have", "another"))
+    elif (role, media_type) != (entry.role, entry.media_type):
+        expected, observed = f"{role} and {media_type}", f"{entry.role} and {entry.media_type}"
+        wrong.append(refusal("manifest.role", path, "role and type", expected, observed))
+    if package.container.executable(path) != entry.executable:
+        expected = str(entry.executable).lower()
+        wrong.append(refusal("manifest.mode", path, "executable", expected, "the contrary"))
+    wrong += _digest_refusals(package, entry)
+    if wrong:
+        raise IntegrityError(*wrong)
+
+
+def _digest_refusals(package: Package, entry: Entry) -> list[Refusal]:
+    """A file that is larger than listed is not read to its end, for it may have none."""
+    path = entry.path
+    with package.container.open(path) as stream:
+        digest, size = digest_stream(stream, entry.size)
+    if (digest, size) == (entry.digest, entry.size):
+        return []
+    expected, observed = f"{entry.digest} ({entry.size} bytes)", f"{digest} ({size} bytes)"
+    if size > entry.size:
+        observed = f"{package.container.size(path)} bytes"
+    return [refusal("digest.entry", path, "digest differs", expected, observed)]
 
 
 def _open_run(package: Package, name: str) -> RunReader:
-    if name not in package.run_names():
-        raise IntegrityError(((run_folder(name), "missing: the plan has this run"),))
+    if log_path(name) not in package.container:
+        raise IntegrityError(
+            refusal("run.missing", run_folder(name), "missing", "a run of the plan", "none")
+        )
     return package.run(name)
 
 
@@ -250,10 +285,12 @@ def _check_run(package: Package, run: RunReader, findings: Findings) -> None:
     """Log, checkpoints and kept arrays of one run, each against the others."""
     checkpoints = dict.fromkeys(run.checkpoint_steps(), False)
     expected_files = {path for step in checkpoints for path in run.checkpoint_paths(step)}
-    folder = f"{checkpoint_folder(run.name)}/"
-    for path in package.container.paths:
-        if path.startswith(folder) and path not in expected_files:
-            findings.add_issue(path, "expected pairs step-<9 digits>.json and .npz")
+    folder = checkpoint_folder(run.name)
+    for name in package.container.names_in(folder):
+        path = f"{folder}/{name}"
+        if path not in expected_files:
+            pairs = "pairs step-<9 digits>.json and .npz"
+            findings.report("checkpoint.pair", path, "", pairs, "one alone")
     kept = _KeptCheck(run, package.plan.record.keep, findings)
     state: tuple[tuple[str, str], ...] | None = run.start.state
     chain, step = run.start.chain, run.header.first_step - 1
@@ -265,7 +302,8 @@ def _check_run(package: Package, run: RunReader, findings: Findings) -> None:
         _check_checkpoint(run, step, state, chain, checkpoints, findings)
     kept.end()
     for step in (step for step, seen in checkpoints.items() if not seen):
-        findings.add_issue(run.checkpoint_paths(step)[0], f"the log has no step {step}")
+        companion = run.checkpoint_paths(step)[0]
+        findings.report("checkpoint.unlogged", companion, "", "a step of the log", f"step {step}")
 
 
 def _check_checkpoint(
@@ -280,24 +318,23 @@ def _check_checkpoint(
         return
     checkpoints[step] = True
     companion = run.checkpoint_paths(step)[0]
-    found = findings.trying(companion, lambda: run.checkpoint(step))
-    if found is None:
+    document = findings.trying(companion, lambda: run.check_checkpoint(step))
+    if document is None:
         return
-    document, encoded = found
-    findings.arrays += len(encoded.arrays)
+    findings.arrays += len(document.arrays)
     if document.chain != chain:
-        findings.add_issue(companion, f"chain: the log has {chain}, observed {document.chain}")
+        place = "chain, against the log's"
+        findings.report("checkpoint.chain", companion, place, chain, document.chain)
     if state is None:
-        findings.add_issue(companion, f"the log records no state after step {step}")
+        expected = f"a state in the log after step {step}"
+        findings.report("checkpoint.state", companion, "", expected, "none")
         return
     recorded, stored = dict(state), dict(document.components)
     for name in sorted({*recorded, *stored}):
         if recorded.get(name) != stored.get(name):
-            findings.add_issue(
-                companion,
-                f"component {name!r} after step {step}: the log has {recorded.get(name)}, "
-                f"observed {stored.get(name)}",
-            )
+            place = f"component {name!r} after step {step}, against the log's"
+            expected, observed = recorded.get(name, "none"), stored.get(name, "none")
+            findings.report("checkpoint.state", companion, place, expected, observed)
 
 
 class _KeptCheck:
@@ -306,16 +343,14 @@ class _KeptCheck:
     def __init__(self, run: RunReader, keep: Collection[str], findings: Findings) -> None:
         self._run = run
         self._findings = findings
-        self._rows: dict[str, Iterator[object]] = {}
+        self._rows: dict[str, Iterator[str]] = {}
         stages = findings.trying(run.kept_path, run.kept_stages) or {}
         unplanned = sorted(set(stages) - set(keep))
         if unplanned:
-            problem = (
-                f"array {unplanned[0]!r}: expected stages that the plan keeps, observed another"
-            )
-            findings.add_issue(run.kept_path, problem)
+            place, expected = f"array {unplanned[0]!r}", "stages that the plan keeps"
+            findings.report("kept.unplanned", run.kept_path, place, expected, "another")
         for stage in sorted(set(stages) & set(keep)):
-            self._rows[stage] = run.kept_rows(stage) or iter(())
+            self._rows[stage] = run.kept_fingerprints(stage)
 
     def add(self, step: int, stages: tuple[tuple[str, str], ...] | None) -> None:
         """Compare one step."""
@@ -323,28 +358,25 @@ class _KeptCheck:
             return
         recorded = dict(stages)
         for stage in list(self._rows):
-            row = self._next(stage)
+            observed = self._next(stage)
             if stage not in self._rows:
                 continue
-            if row is None:
-                self._fault(stage, f"expected a row for step {step}, observed none")
+            if observed is None:
+                self._fault("kept.rows", stage, "", f"a row for step {step}", "none")
                 continue
             self._findings.arrays += 1
-            observed = fingerprint_canonical(canonical_array(stage, row))
             if observed != recorded.get(stage):
-                self._fault(
-                    stage,
-                    f"row of step {step}: the log has {recorded.get(stage)}, observed {observed}",
-                )
+                place = f": row of step {step}, against the log's"
+                self._fault("kept.row", stage, place, recorded.get(stage, "none"), observed)
 
     def end(self) -> None:
         """No row may be left."""
         for stage in list(self._rows):
             if self._next(stage) is not None:
-                self._fault(stage, "expected a row for each recorded step, observed more")
+                self._fault("kept.rows", stage, "", "a row for each recorded step", "more")
 
-    def _next(self, stage: str) -> object | None:
-        """The next row of a stage; where it is damaged, that stage's only fault."""
+    def _next(self, stage: str) -> str | None:
+        """The next row's fingerprint; where it is damaged, that is the stage's only fault."""
         try:
             return next(self._rows[stage], None)
         except PackageError as error:
@@ -352,7 +384,8 @@ class _KeptCheck:
             del self._rows[stage]
             return None
 
-    def _fault(self, stage: str, problem: str) -> None:
+    def _fault(self, rule: str, stage: str, place: str, expected: str, observed: str) -> None:
         """Note the first fault of a stage and let it be."""
-        self._findings.add_issue(self._run.kept_path, f"array {stage!r}: {problem}")
+        place = f"array {stage!r}{place}"
+        self._findings.report(rule, self._run.kept_path, place, expected, observed)
         del self._rows[stage]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar
 
-from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.canonical import (
+    check_bounds,
+    decode_exactly,
+    decode_strict,
+    encode_canonical,
+)
 from repropack._format.digests import BLOCK_BYTES, digest_bytes
 from repropack._format.layout import (
     CHECKER,
@@ -33,6 +39,7 @@ from repropack.errors import (
     LimitExceededError,
     PackageFormatError,
     UnsupportedVersionError,
+    refusal,
 )
 from repropack.models.base import Document
 from repropack.models.environment import EnvironmentRecord
@@ -54,9 +61,12 @@ REQUIRED_PATHS = (
 )
 """Entries without which a manifest describes no package."""
 
-_FOREIGN = (
-    f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed 'repropack': this belongs to another "
-    "tool that is also called ReproPack"
+_FOREIGN = refusal(
+    "manifest.foreign",
+    MANIFEST,
+    "",
+    f"format {FORMAT_NAME!r}",
+    "'repropack': this belongs to another tool that is also called ReproPack",
 )
 _Document = TypeVar("_Document", bound=Document)
 
@@ -151,7 +161,7 @@ class Package:
     def run_names(self) -> tuple[str, ...]:
         """Names of the runs that have a log, the reference first."""
         names = {path.split("/")[1] for path in self.container.paths if path.startswith(f"{RUNS}/")}
-        having = [name for name in names if log_path(name) in self.container.paths]
+        having = [name for name in names if log_path(name) in self.container]
         return tuple(sorted(having, key=lambda name: (name != REFERENCE_RUN, name)))
 
     def run(self, name: str = REFERENCE_RUN) -> RunReader:
@@ -185,18 +195,19 @@ class Package:
             LimitExceededError: it is larger.
         """
         maximum = self.limits.max_document_bytes if max_bytes is None else max_bytes
-        if path not in self.container.paths:
+        if path not in self.container:
+            here, expected = str(self.path), f"an entry {path!r}"
             raise PackageFormatError(
-                f"{self.path}: expected an entry {path!r}, observed none: this is no package"
+                refusal("manifest.missing", here, "", expected, "none: this is no package")
                 if path == MANIFEST
-                else f"entry {path!r}: missing"
+                else refusal("manifest.file-missing", path, "missing", "this entry", "none")
             )
         with self.container.open(path) as stream:
             data = stream.read(maximum + 1)
         if len(data) > maximum:
             limit = "max_manifest_bytes" if path == MANIFEST else "max_document_bytes"
             size = max(len(data), self.container.size(path))
-            raise LimitExceededError(f"entry {path!r}", limit, maximum, size)
+            raise LimitExceededError(limit, path, "", (maximum, size))
         return data
 
     def copy_entry(self, entry: Entry, target: BinaryIO) -> None:
@@ -219,8 +230,9 @@ class Package:
                 target.write(block)
         observed = f"sha256:{hasher.hexdigest()}"
         if observed != entry.digest:
-            problem = f"digest differs: expected {entry.digest}, observed {observed}"
-            raise IntegrityError(((entry.path, problem),))
+            raise IntegrityError(
+                refusal("digest.entry", entry.path, "digest differs", entry.digest, observed)
+            )
 
     def _document(self, model: type[_Document], path: str) -> _Document:
         return read_stored(model, self.read(path), where=path, limits=self.limits)
@@ -275,15 +287,22 @@ def _refuse_foreign(path: Path, limits: Limits) -> None:
 
 
 def _read_manifest(data: bytes, limits: Limits) -> Manifest:
+    limits = replace(limits, max_document_bytes=limits.max_manifest_bytes)
+    check_bounds(data, where=MANIFEST, limits=limits)
+    exact = decode_exactly(Manifest, data, lambda members: members)
+    if exact is not None:
+        return exact
     value: Any = decode_strict(data, where=MANIFEST, limits=limits)
     found = value.get("format") if isinstance(value, dict) else None
     if found == "repropack":
         raise PackageFormatError(_FOREIGN)
     if found != FORMAT_NAME:
+        expected = f"format {FORMAT_NAME!r}"
         raise PackageFormatError(
-            f"{MANIFEST}: expected format {FORMAT_NAME!r}, observed {found!a:.80}"
+            refusal("manifest.format", MANIFEST, "", expected, f"{found!a:.80}")
         )
     version = value.get("format_version")
     if isinstance(version, int) and not isinstance(version, bool) and version > FORMAT_VERSION:
-        raise UnsupportedVersionError("format version", str(version), f"1 to {FORMAT_VERSION}")
+        supported = f"1 to {FORMAT_VERSION}"
+        raise UnsupportedVersionError("version.format", "format version", str(version), supported)
     return read_stored(Manifest, data, where=MANIFEST, limits=limits)

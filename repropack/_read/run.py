@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from repropack._format.canonical import encode_canonical
-from repropack._format.checkpoints import checkpoint_name, read_state
+from repropack._format.canonical import check_bounds, decode_exactly, encode_canonical
+from repropack._format.checkpoints import check_state, checkpoint_name, read_state
 from repropack._format.layout import checkpoint_folder, kept_path, log_path
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.log import LogReader
-from repropack._format.npz import NpzReader
+from repropack._format.npz_reader import NpzIndex, NpzReader
 from repropack._format.schemas import read_document
 from repropack._format.state import EncodedState
 from repropack._read.container import Container
-from repropack.errors import IntegrityError, PackageFormatError, UsageError
+from repropack.errors import IntegrityError, PackageFormatError, UsageError, refusal
 from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.log import HeaderLine, StartLine, StepLine
 
+_ALL_BLOCKS_BYTES = 16 * 1024 * 1024
+_LEAST_BLOCK_BYTES = 16 * 1024
 _COMPANION = re.compile(r"step-([0-9]{9})\.json")
 _Document = TypeVar("_Document", bound=Document)
 
@@ -49,11 +53,14 @@ def read_stored(
         LimitExceededError: larger or deeper than allowed.
         SchemaError: the document breaks its schema.
     """
+    check_bounds(data, where=where, limits=limits)
+    exact = decode_exactly(model, data, lambda members: members)
+    if exact is not None:
+        return exact
     document = read_document(model, data, where=where, limits=limits)
     if encode_canonical(document.model_dump(mode="json")) != data:
-        raise PackageFormatError(
-            f"{where}: expected canonical JSON with every member, observed another spelling"
-        )
+        expected = "canonical JSON with every member"
+        raise PackageFormatError(refusal("json.canonical", where, "", expected, "another spelling"))
     return document
 
 
@@ -73,7 +80,7 @@ class RunReader:
             PackageFormatError: the log does not begin as a log must.
             IntegrityError: the log is another run's.
         """
-        if log_path(name) not in container.paths:
+        if log_path(name) not in container:
             raise UsageError(f"no run named {name!r} in this package")
         self._container = container
         self._limits = limits
@@ -83,8 +90,8 @@ class RunReader:
         self.header: HeaderLine = reader.header
         self.start: StartLine = reader.start
         if self.header.run != name:
-            problem = f"run: expected {name!r}, observed {self.header.run!r}"
-            raise IntegrityError(((self.log_path, problem),))
+            observed = repr(self.header.run)
+            raise IntegrityError(refusal("run.name", self.log_path, "run", repr(name), observed))
 
     @property
     def log_path(self) -> str:
@@ -110,8 +117,8 @@ class RunReader:
 
     def checkpoint_steps(self) -> tuple[int, ...]:
         """The steps after which a state is stored, ascending."""
-        folder = f"{checkpoint_folder(self.name)}/"
-        names = (path[len(folder) :] for path in self._container.paths if path.startswith(folder))
+        folder = checkpoint_folder(self.name)
+        names = self._container.names_in(folder)
         return tuple(sorted(int(m.group(1)) for name in names if (m := _COMPANION.fullmatch(name))))
 
     def checkpoint_paths(self, step: int) -> tuple[str, str]:
@@ -135,7 +142,7 @@ class RunReader:
             IntegrityError: the document is another step's.
         """
         companion, _ = self.checkpoint_paths(step)
-        if companion not in self._container.paths:
+        if companion not in self._container:
             stored = ", ".join(map(str, self.checkpoint_steps())) or "none"
             raise UsageError(
                 f"run {self.name!r}: no checkpoint after step {step}: expected one of {stored}"
@@ -144,7 +151,9 @@ class RunReader:
             data = stream.read(self._limits.max_document_bytes + 1)
         document = read_stored(Checkpoint, data, where=companion, limits=self._limits)
         if document.step != step:
-            raise IntegrityError(((companion, f"expected step {step}, observed {document.step}"),))
+            raise IntegrityError(
+                refusal("checkpoint.step", companion, "", f"step {step}", document.step)
+            )
         return document
 
     def checkpoint(self, step: int) -> tuple[Checkpoint, EncodedState]:
@@ -163,12 +172,37 @@ class RunReader:
             IntegrityError: document and npz contradict each other.
             UnsupportedVersionError: the document uses a member reserved for later releases.
         """
-        document = self.checkpoint_document(step)
-        _, npz = self.checkpoint_paths(step)
-        if npz not in self._container.paths:
-            raise IntegrityError(((npz, "missing: the companion beside it describes its arrays"),))
+        document, npz = self._checkpoint_pair(step)
         with self._container.open(npz) as stream:
             return document, read_state(stream, document, where=npz, limits=self._limits)
+
+    def check_checkpoint(self, step: int) -> Checkpoint:
+        """Hold every array of a checkpoint against its description, and keep none in memory.
+
+        Args:
+            step: One of ``checkpoint_steps()``.
+
+        Returns:
+            The document, whose fingerprints were recomputed.
+
+        Raises:
+            UsageError: no state is stored after that step.
+            PackageError: as ``checkpoint`` raises it.
+            UnsupportedVersionError: the document uses a member reserved for later releases.
+        """
+        document, npz = self._checkpoint_pair(step)
+        with self._container.open(npz) as stream:
+            check_state(stream, document, where=npz, limits=self._limits)
+        return document
+
+    def _checkpoint_pair(self, step: int) -> tuple[Checkpoint, str]:
+        """The companion of a checkpoint and the path of its npz, which is there."""
+        document = self.checkpoint_document(step)
+        _, npz = self.checkpoint_paths(step)
+        if npz not in self._container:
+            expected = "it, for the companion beside it describes its arrays"
+            raise IntegrityError(refusal("checkpoint.pair", npz, "missing", expected, "none"))
+        return document, npz
 
     def kept_stages(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type string and shape, ``(recorded steps, ...)``, of every kept stage, by name.
@@ -180,14 +214,15 @@ class RunReader:
             PackageFormatError: the npz is malformed.
             IntegrityError: an array in it has no rows.
         """
-        if self.kept_path not in self._container.paths:
+        if self.kept_path not in self._container:
             return {}
-        with self._container.open(self.kept_path) as stream:
-            stages = dict(NpzReader(stream, where=self.kept_path, limits=self._limits).arrays)
+        stages = {name: (a.dtype, a.shape) for name, a in self._kept_index.stored.items()}
         for stage, (_, shape) in stages.items():
             if not shape:
-                problem = f"array {stage!r}: expected a row for each recorded step, observed rank 0"
-                raise IntegrityError(((self.kept_path, problem),))
+                place, expected = f"array {stage!r}", "a row for each recorded step"
+                raise IntegrityError(
+                    refusal("kept.rows", self.kept_path, place, expected, "rank 0")
+                )
         return stages
 
     def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None:
@@ -205,8 +240,35 @@ class RunReader:
         """
         return self._rows(stage) if stage in self.kept_stages() else None
 
+    def kept_fingerprints(self, stage: str) -> Iterator[str]:
+        """Fingerprint of each row of a kept stage, in order of the steps.
+
+        Args:
+            stage: One of ``kept_stages()``.
+
+        Yields:
+            The rows' fingerprints; no row is kept in memory.
+
+        Raises:
+            PackageFormatError: an element is damaged.
+        """
+        with self._open_kept() as (reader, _):
+            yield from reader.iter_row_fingerprints(stage)
+
     def _rows(self, stage: str) -> Iterator[npt.NDArray[Any]]:
-        with self._container.open(self.kept_path) as stream:
-            reader = NpzReader(stream, where=self.kept_path, limits=self._limits)
-            for block in reader.iter_rows(stage):
+        with self._open_kept() as (reader, block_bytes):
+            for block in reader.iter_rows(stage, block_bytes):
                 yield from block
+
+    @contextmanager
+    def _open_kept(self) -> Iterator[tuple[NpzReader, int]]:
+        """The kept arrays, and how much of one may be held where all are read side by side."""
+        index = self._kept_index
+        with self._container.open(self.kept_path) as stream:
+            reader = NpzReader(stream, where=self.kept_path, limits=self._limits, index=index)
+            yield reader, max(_LEAST_BLOCK_BYTES, _ALL_BLOCKS_BYTES // max(1, len(index.stored)))
+
+    @cached_property
+    def _kept_index(self) -> NpzIndex:
+        with self._container.open(self.kept_path) as stream:
+            return NpzReader(stream, where=self.kept_path, limits=self._limits).index

@@ -64,4 +64,4 @@ class StepLine(Model):
     metrics: dict[StageName, Number]
     printed: dict[StageName, Printed]
     declares: tuple[Declaration, ...] | None = None
-    finish: Annotated[str, Field(max_length=400)] | None = None
+    finish: Annotated[str, Field(min_length=1, max_length=400)] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import FailFast, Field, StringConstraints
 
 from repropack.models.base import Count, Digest, Document, Model, RunName
 
@@ -104,4 +104,4 @@ class Manifest(Document):
     format: Literal["replay-package"] = FORMAT_NAME
     format_version: Annotated[int, Field(ge=1, le=FORMAT_VERSION)] = FORMAT_VERSION
     package: PackageMetadata
-    entries: tuple[Entry, ...]
+    entries: Annotated[tuple[Entry, ...], FailFast()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import FailFast, Field, StringConstraints
 
 from repropack.models.base import (
     MAX_SAFE_INTEGER,
@@ -85,5 +85,5 @@ class Plan(Document):
     schema_name: Literal["repropack/plan/v1"] = Field(default="repropack/plan/v1", alias="schema")
     experiment: ExperimentPlan
     record: RecordPlan
-    comparisons: tuple[ComparisonPlan, ...] = ()
+    comparisons: Annotated[tuple[ComparisonPlan, ...], FailFast()] = ()
     notebook: Literal["executed", "unexecuted"] = "executed"

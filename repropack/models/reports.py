@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError
+from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError, Refusal
 from repropack.models.base import Count, Digest, Document, Model, Number, RunName, StepNumber
 from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
 from repropack.models.manifest import Entry, PackageMetadata
@@ -19,12 +19,46 @@ RunClaim = Literal["independent-replay", "exact-resume", "comparison"]
 under its intervention repeats."""
 
 
+_MAX_FAULT_TEXT = 2000
+
+
 class Fault(Model):
-    """One thing wrong with a package: a stable code, the entry, and the problem in words."""
+    """One thing wrong with a package: a stable code and rule, the entry, and the problem in words.
+
+    The code leads to the exit status, the rule to its sentence in docs/refusals.md.
+    """
 
     code: str
+    rule: str
     entry: str
     problem: str
+    expected: str
+    observed: str
+
+
+def fault_of(code: str, one: Refusal) -> Fault:
+    """The fault that a refusal becomes: its texts short, and such as JSON can hold."""
+    entry, problem, expected, observed = map(
+        _storable, (one.entry, one.problem, one.expected, one.observed)
+    )
+    return Fault(
+        code=code,
+        rule=one.rule,
+        entry=entry,
+        problem=problem,
+        expected=expected,
+        observed=observed,
+    )
+
+
+def _storable(text: str) -> str:
+    shown = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return shown if len(shown) <= _MAX_FAULT_TEXT else f"{shown[:_MAX_FAULT_TEXT]}..."
+
+
+def refusal_of(fault: Fault) -> Refusal:
+    """The refusal that became this fault."""
+    return Refusal(fault.rule, fault.entry, fault.problem, fault.expected, fault.observed)
 
 
 class Problem(Model):
@@ -35,8 +69,18 @@ class Problem(Model):
     hint: str | None = None
 
 
+class ContinuedRun(Model):
+    """A run that was interrupted: the steps after whose checkpoints it was continued."""
+
+    run: RunName
+    after_steps: tuple[StepNumber, ...]
+
+
 class BuildReport(Document):
-    """What ``build`` wrote, and what it found."""
+    """What ``build`` wrote, and what it found.
+
+    ``continued`` names the runs that were interrupted; the package holds no trace of it.
+    """
 
     schema_name: Literal["repropack/build-report/v1"] = Field(
         default="repropack/build-report/v1", alias="schema"
@@ -48,6 +92,7 @@ class BuildReport(Document):
     size_bytes: Count
     expectations_held: bool
     results: Results
+    continued: tuple[ContinuedRun, ...] = ()
 
 
 class CheckReport(Document):
@@ -150,8 +195,34 @@ class NotebookVerification(Model):
     images: tuple[str, ...] = ()
 
 
+SandboxLevel = Literal["bubblewrap", "landlock", "none"]
+
+
+class Guarantee(Model):
+    """One thing that confinement promises, and whether it was found to hold by trying."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$", max_length=40)]
+    status: Literal["held", "not-held", "not-checked"]
+
+
+class Confinement(Model):
+    """How the package's code was confined.
+
+    ``reason`` says why there is no confinement at level ``none``: the source is one that repropack
+    ships, or the caller trusts this very package. ``limits`` are those that applied to each run.
+    """
+
+    level: SandboxLevel
+    reason: Literal["shipped-source", "trusted"] | None = None
+    guarantees: tuple[Guarantee, ...] = ()
+    limits: dict[str, Count] = Field(default_factory=dict)
+
+
 class VerificationReport(Document):
-    """What ``verify`` found: the verdict first, then the evidence."""
+    """What ``verify`` found: the verdict first, then the evidence.
+
+    ``confinement`` is null where nothing of the package was executed.
+    """
 
     schema_name: Literal["repropack/verification-report/v1"] = Field(
         default="repropack/verification-report/v1", alias="schema"
@@ -161,7 +232,7 @@ class VerificationReport(Document):
     package: PackageMetadata | None = None
     package_digest: Digest | None = None
     evidence_digest: Digest | None = None
-    confinement: Literal["shipped-source", "none"] = "none"
+    confinement: Confinement | None = None
     runs_requested: tuple[RunName, ...] | None = None
     runs: tuple[RunVerification, ...] = ()
     figures: RenderedVerification | None = None
@@ -182,7 +253,7 @@ class VerificationReport(Document):
         if self.verdict == "differs":
             raise DivergenceError(f"{self.path}: expected identical, observed differs")
         if self.verdict == "damaged":
-            raise IntegrityError(tuple((fault.entry, fault.problem) for fault in self.faults))
+            raise IntegrityError(*map(refusal_of, self.faults))
         if self.verdict == "could-not-run":
             problem = self.problem
             why = "no reason is known" if problem is None else problem.message
@@ -236,6 +307,23 @@ class UnpackReport(Document):
     entries: tuple[str, ...]
 
 
+class LimitRow(Model):
+    """One limit on reading or running; the unit stands in its name."""
+
+    name: str
+    value: Count
+    meaning: str
+
+
+class LimitList(Document):
+    """The limits that apply: what ``check --show-limits`` prints."""
+
+    schema_name: Literal["repropack/limits/v1"] = Field(
+        default="repropack/limits/v1", alias="schema"
+    )
+    limits: tuple[LimitRow, ...]
+
+
 class ErrorReport(Document):
     """Printed under ``--format json`` where a verb ends with an error."""
 
@@ -244,3 +332,4 @@ class ErrorReport(Document):
     message: str
     hint: str | None = None
     status: int
+    faults: tuple[Fault, ...] = ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from repropack.models.base import (
     Count,
@@ -152,4 +152,4 @@ class Results(Document):
         default="repropack/results/v1", alias="schema"
     )
     reference: ReferenceOutcome
-    comparisons: tuple[ComparisonOutcome, ...] = ()
+    comparisons: Annotated[tuple[ComparisonOutcome, ...], FailFast()] = ()

@@ -15,16 +15,23 @@ from repropack import errors
 from repropack.errors import RepropackError
 
 ISSUES = (("/steps", "expected an integer"), ("/seed", "missing"))
+REFUSED = errors.refusal("path.traversal", "../a", "component", "a name", "'..'")
 SAMPLES: dict[type[RepropackError], RepropackError] = {
     errors.ProjectError: errors.ProjectError("repropack.toml", ISSUES),
     errors.StateError: errors.StateError("adam", "holds a set", hint="hand over a list"),
     errors.UnsupportedDtypeError: errors.UnsupportedDtypeError("weights", "object"),
     errors.StepError: errors.StepError("reference", 3, None, "ValueError: no"),
-    errors.UnsafeEntryError: errors.UnsafeEntryError("../a", "leaves the package"),
-    errors.LimitExceededError: errors.LimitExceededError("plan.json", "max_depth", 64, 65),
+    errors.InexactResumeError: errors.InexactResumeError("reference", 40, "step 41 differs"),
+    errors.BusyError: errors.BusyError("lab.zip"),
+    errors.PackageError: errors.PackageError(REFUSED),
+    errors.PackageFormatError: errors.PackageFormatError(REFUSED, container="lab.zip", hint="no"),
+    errors.UnsafeEntryError: errors.UnsafeEntryError(REFUSED),
+    errors.LimitExceededError: errors.LimitExceededError("max_depth", "plan.json", "", (64, 65)),
     errors.SchemaError: errors.SchemaError("plan.json", ISSUES),
-    errors.IntegrityError: errors.IntegrityError((("plan.json", "missing"),)),
-    errors.UnsupportedVersionError: errors.UnsupportedVersionError("format version", "2", "1"),
+    errors.IntegrityError: errors.IntegrityError(REFUSED, REFUSED),
+    errors.UnsupportedVersionError: errors.UnsupportedVersionError(
+        "version.format", "format version", "2", "1"
+    ),
 }
 BRANCH = re.compile(r"^(?P<indent>(?:│   |    )*)(?:[├└]── )?(?P<name>\w+)\s{2,}(?P<note>.+)$")
 
@@ -133,3 +140,39 @@ def test_an_error_survives_the_journey(cls: type[RepropackError], journey: str) 
     assert arrived.args == error.args
     assert vars(arrived) == vars(error)
     assert (arrived.code, arrived.message, arrived.hint) == (error.code, error.message, error.hint)
+
+
+MESSAGES = {
+    errors.PackageError: "../a: component: expected a name, observed '..'",
+    errors.PackageFormatError: "lab.zip: entry '../a': component: expected a name, observed '..'",
+    errors.UnsafeEntryError: "entry '../a': component: expected a name, observed '..'",
+    errors.LimitExceededError: "plan.json: limit max_depth exceeded: allowed 64, observed 65",
+    errors.SchemaError: "document 'plan.json': /steps: expected an integer; /seed: missing",
+}
+
+
+@pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
+def test_a_refusal_is_data_and_a_message(cls: type[errors.PackageError]) -> None:
+    """What is refused names its rule and entry, what was expected and what was observed."""
+    error = SAMPLES[cls]
+    assert isinstance(error, errors.PackageError)
+    assert str(error) == MESSAGES[cls]
+    assert (error.rule, error.entry, error.expected, error.observed) == {
+        errors.LimitExceededError: ("limit.max_depth", "plan.json", "at most 64", "65"),
+        errors.SchemaError: ("document.schema", "plan.json", "what its schema says", "2 issues"),
+    }.get(cls, ("path.traversal", "../a", "a name", "'..'"))
+
+
+def test_a_limit_says_how_to_raise_it() -> None:
+    """The hint of a limit names the flag and what would do."""
+    assert SAMPLES[errors.LimitExceededError].hint == (
+        "give --limit max_depth=65 or more, if you know that this is no attack"
+    )
+
+
+def test_an_error_of_several_refusals_tells_all() -> None:
+    """Every refusal stands in the message and in the data."""
+    error = SAMPLES[errors.IntegrityError]
+    assert isinstance(error, errors.IntegrityError)
+    assert error.refusals == (REFUSED, REFUSED)
+    assert str(error) == "; ".join(["entry '../a': component: expected a name, observed '..'"] * 2)

@@ -20,8 +20,9 @@ import pytest
 from repropack._format.canonical import encode_canonical
 from repropack._format.fingerprints import fingerprint_array
 from repropack._format.log import CHAIN_START
+from repropack._run.confinement.consent import confine
 from repropack.check import check_package
-from repropack.errors import UnsupportedVersionError
+from repropack.errors import ConfinementUnavailableError, UnsupportedVersionError
 from repropack.models.reports import VerificationReport
 from repropack.verify import verify_package
 from tests.support.hostile import Forgery, nudge, replace_row, take_apart
@@ -672,17 +673,22 @@ def add_input(forgery: Forgery, marker: Path) -> None:
     [write_marker, add_module, call_other, call_other_in_lab, add_input],
     ids=lambda change: change.__name__.replace("_", "-"),
 )
-def test_foreign_code_is_never_executed(
-    forgery: Forgery, tmp_path: Path, change: Callable[[Forgery, Path], None]
+def test_foreign_code_is_not_executed_where_nothing_confines_it(
+    forgery: Forgery,
+    tmp_path: Path,
+    change: Callable[[Forgery, Path], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without confinement only a shipped source runs, by its own entry point."""
+    unfit = ConfinementUnavailableError("observed none")
+    monkeypatch.setattr("repropack._run.confinement.probing.probe_level", lambda level: unfit)
     marker = tmp_path / "executed"
     change(forgery, marker)
     report = replay(forgery, tmp_path)
     assert report.verdict == "could-not-run"
     assert report.problem is not None
     assert report.problem.code == "confinement-unavailable"
-    assert (report.runs, report.confinement) == ((), "none")
+    assert (report.runs, report.confinement) == ((), None)
     assert "run 'reference' was not executed" in report.not_verified
     assert not marker.exists()
 
@@ -695,14 +701,15 @@ def test_a_source_that_changes_after_the_check_is_not_executed(
 
     path = forgery.write_directory(tmp_path / "forged")
     marker = tmp_path / "executed"
-    original = module._require_shipped
+    original = confine
 
-    def require_and_change(package: Any) -> None:
-        original(package)
+    def confine_and_change(package: Any, consent: Any) -> Any:
+        sandbox = original(package, consent)
         with (path / "source/replay_lab.py").open("a") as stream:
             stream.write(f"open({str(marker)!r}, 'w').close()\n")
+        return sandbox
 
-    monkeypatch.setattr(module, "_require_shipped", require_and_change)
+    monkeypatch.setattr(module, "confine", confine_and_change)
     report = verify_package(path)
     assert report.verdict == "damaged"
     assert [(fault.entry, fault.code) for fault in report.faults] == [

@@ -247,7 +247,8 @@ def test_every_form_verifies_identical(built: BuildReport) -> None:
     """Each run with exactly what was compared of it."""
     report = verify_package(built.path)
     assert report.verdict == "identical"
-    assert report.confinement == "shipped-source"
+    assert report.confinement is not None
+    assert (report.confinement.level, report.confinement.reason) == ("none", "shipped-source")
     assert report.evidence_digest == EVIDENCE_DIGEST
     assert [
         (
@@ -459,7 +460,7 @@ def test_a_damaged_package_is_not_unpacked(lab_package: Path, tmp_path: Path) ->
     path = forgery.write_zip(tmp_path / "forged.zip")
     with pytest.raises(IntegrityError) as caught:
         unpack_package(path, tmp_path / "new" / "unpacked", ["plan.json"])
-    assert [entry for entry, _ in caught.value.issues] == ["LICENSE", "README.md"]
+    assert [one.entry for one in caught.value.refusals] == ["LICENSE", "README.md"]
     assert not (tmp_path / "new").exists()
     with pytest.raises(UsageError, match="no entry and no folder 'absent'"):
         unpack_package(lab_package, tmp_path / "unpacked", ["absent"])

@@ -47,7 +47,7 @@ def histories(draw: st.DrawFn, min_steps: int = 1) -> list[dict[str, Any]]:
         if declares:
             members["declares"] = declares
         if number == count and draw(st.booleans()):
-            members["finish"] = draw(texts())
+            members["finish"] = draw(texts().filter(bool))
         steps.append(members)
     return steps
 

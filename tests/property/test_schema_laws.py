@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from repropack._format import schemas
 from repropack._format.canonical import encode_canonical
+from repropack._format.schema_validator import schema_validator
 from repropack._format.schemas import generate_schemas, schema_names
 from tests.support.from_schema import documents, nearly
 
@@ -25,7 +26,7 @@ NAMING = ("schema", "format", "format_version")
 
 
 def schema_issues(name: str, value: Any) -> list[Any]:
-    return list(schemas._validator(name).iter_errors(value))
+    return list(schema_validator(name, schemas.schema_bytes(name)).iter_errors(value))
 
 
 def model_accepts(name: str, value: Any) -> bool:

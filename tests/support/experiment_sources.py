@@ -15,6 +15,7 @@ from typing import Any
 from repropack._format.layout import REFERENCE_RUN
 from repropack._read.container import open_container
 from repropack._read.run import RunReader
+from repropack._run.confinement.sandbox import UNCONFINED, Sandbox
 from repropack._run.execute import Launcher
 from repropack._run.recorder import RecordedRun
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
@@ -332,7 +333,7 @@ def make_launcher(
     config: Mapping[str, Any] | None = None,
     seed: int = 7,
     steps: int = 4,
-    memory_bytes: int | None = None,
+    sandbox: Sandbox = UNCONFINED,
     **record: Any,
 ) -> Launcher:
     """A launcher for one experiment; ``record`` are the members of a ``RecordPlan``."""
@@ -346,7 +347,7 @@ def make_launcher(
         ),
         record=RecordPlan(**{"checkpoint_every": 2, **record}),
     )
-    return Launcher(plan, source_folder, folder / "tree", scratch, memory_bytes=memory_bytes)
+    return Launcher(plan, source_folder, folder / "tree", scratch, sandbox=sandbox)
 
 
 def run_reference(folder: Path, name: str, **options: Any) -> tuple[Launcher, RecordedRun]:

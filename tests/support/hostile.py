@@ -79,7 +79,7 @@ class Forgery:
     def write(self, path: str, value: Any) -> None:
         self.files[path] = encode_canonical(value)
 
-    def edit(self, path: str, change: Callable[[Any], None]) -> None:
+    def edit(self, path: str, change: Callable[[Any], object]) -> None:
         """Change a JSON document in place."""
         value = self.read(path)
         change(value)
@@ -139,7 +139,7 @@ class Forgery:
         self.files[path] = stream.getvalue()
 
     def edit_checkpoint(
-        self, run: str, step: int, change: Callable[[dict[str, Any], Json], None]
+        self, run: str, step: int, change: Callable[[dict[str, Any], Json], object]
     ) -> list[list[str]]:
         """Change a checkpoint's arrays and values, and its companion with them.
 
@@ -155,7 +155,7 @@ class Forgery:
         self.write(companion, {**document, **stored.model_dump(mode="json")})
         return [list(row) for row in stored.components]
 
-    def edit_kept(self, run: str, change: Callable[[dict[str, Any]], None]) -> None:
+    def edit_kept(self, run: str, change: Callable[[dict[str, Any]], object]) -> None:
         arrays = self.arrays(kept_path(run))
         change(arrays)
         self.put_arrays(kept_path(run), arrays)

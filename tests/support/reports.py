@@ -18,6 +18,7 @@ from repropack.models.reports import (
     ArrayDifference,
     BuildReport,
     CheckReport,
+    Confinement,
     ElementDifference,
     Fault,
     Inspection,
@@ -254,6 +255,13 @@ def build_report(**changes: Any) -> BuildReport:
     return BuildReport(**(fields | changes))
 
 
+def damage(rule: str, entry: str, problem: str, code: str = "package.integrity") -> Fault:
+    """A fault; what was expected and observed stands in its problem already."""
+    return Fault(
+        code=code, rule=rule, entry=entry, problem=problem, expected="this", observed="that"
+    )
+
+
 def check_report(**changes: Any) -> CheckReport:
     """What checking an intact package reports."""
     fields: dict[str, Any] = {
@@ -273,8 +281,8 @@ def check_report(**changes: Any) -> CheckReport:
 def damaged_check(**changes: Any) -> CheckReport:
     """What checking a damaged package reports."""
     faults = (
-        Fault(code="package.integrity", entry="plan.json", problem="its digest differs"),
-        Fault(code="package.integrity", entry="source/lab.py", problem="missing"),
+        damage("digest.entry", "plan.json", "its digest differs"),
+        damage("manifest.file-missing", "source/lab.py", "missing"),
     )
     return check_report(**({"verdict": "damaged", "faults": faults} | changes))
 
@@ -283,7 +291,7 @@ def another_package() -> CheckReport:
     """What checking an intact package reports where another was expected."""
     problem = f"package digest differs: expected {CHAIN}, observed {PACKAGE_DIGEST}"
     return damaged_check(
-        faults=(Fault(code="package.another", entry="manifest.json", problem=problem),)
+        faults=(damage("digest.package", "manifest.json", problem, "package.another"),)
     )
 
 
@@ -362,7 +370,7 @@ def verification(**changes: Any) -> VerificationReport:
         "package": metadata(),
         "package_digest": PACKAGE_DIGEST,
         "evidence_digest": EVIDENCE_DIGEST,
-        "confinement": "shipped-source",
+        "confinement": Confinement(level="none", reason="shipped-source"),
         "runs": (verified_run(), resumed),
         "not_verified": ("resuming after steps other than 40",),
     }

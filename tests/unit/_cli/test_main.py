@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,18 +17,21 @@ import pytest
 from repropack._cli import streams
 from repropack._cli.main import main
 from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.limits import DEFAULT_LIMITS, Limits, RunLimits
 from repropack._format.schemas import read_document, schema_bytes, schema_names
 from repropack._present.text import build_text, check_text, unpack_text
 from repropack._present.text_inspect import inspect_text
 from repropack._present.text_verify import verify_text
+from repropack._run.confinement.consent import Consent
 from repropack.errors import (
     ExperimentLoadError,
     IntegrityError,
     RepropackError,
     UsageError,
+    refusal,
 )
 from repropack.models.base import Document
-from repropack.models.reports import ErrorReport, Problem
+from repropack.models.reports import ErrorReport, Problem, fault_of
 from tests.support import reports
 
 Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
@@ -103,17 +107,41 @@ def test_arguments_reach_the_use_cases(
     checked = replace(monkeypatch, CHECK, reports.check_report())
     verified = replace(monkeypatch, VERIFY, reports.verification())
     unpacked = replace(monkeypatch, UNPACK, reports.unpack_report())
-    flags = ["--force", "--directory", "--compress", "--unexecuted-notebook"]
+    flags = ["--force", "--directory", "--compress", "--unexecuted-notebook", "--resume"]
     main(["build", "lab", "-o", "x.zip", *flags])
     main(["check", "x.zip", "--fast", "--expect-digest", digest])
+    consent = ["--no-sandbox", "--trust", digest]
     main(["verify", "x.zip", "--runs", "reference", "--notebook", "--expect-digest", digest])
+    main(["verify", "x.zip", *consent])
+    main(["verify", "x.zip", "--sandbox", "landlock"])
+    limits = ["--limit", "max_run_seconds=5", "--limit", "max_entries=7"]
+    main(["verify", "x.zip", *limits])
     main(["unpack", "x.zip", "x", "plan.json", "--force"])
     given = {"force": True, "directory": True, "compress": True, "unexecuted_notebook": True}
-    assert built == [(("lab", "x.zip"), given | {"on_step": None})]
-    assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest})]
+    assert built == [(("lab", "x.zip"), given | {"left_over": "resume", "on_step": None})]
+    usual = {"limits": DEFAULT_LIMITS}
+    assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest} | usual)]
     asked = {"runs": ("reference",), "notebook": True, "expect_digest": digest}
-    assert verified == [(("x.zip",), asked | {"on_step": None})]
-    assert unpacked == [(("x.zip", "x", ["plan.json"]), {"force": True})]
+    nothing = {"runs": None, "notebook": False, "expect_digest": None}
+    assert verified == [
+        (("x.zip",), given | usual | {"on_step": None})
+        for given in (
+            asked | {"consent": Consent()},
+            nothing | {"consent": Consent(trust=digest)},
+            nothing | {"consent": Consent(sandbox="landlock")},
+        )
+    ] + [
+        (
+            ("x.zip",),
+            nothing
+            | {
+                "consent": Consent(run_limits=RunLimits(max_run_seconds=5)),
+                "limits": Limits(max_entries=7),
+                "on_step": None,
+            },
+        )
+    ]
+    assert unpacked == [(("x.zip", "x", ["plan.json"]), {"force": True} | usual)]
     capsys.readouterr()
 
 
@@ -124,7 +152,7 @@ def test_arguments_reach_the_use_cases(
     ("error", "status"),
     [
         (UsageError("no such path", hint="look again"), 2),
-        (IntegrityError((("plan.json", "its digest differs"),)), 3),
+        (IntegrityError(refusal("digest.entry", "plan.json", "digest differs", "a", "b")), 3),
         (ExperimentLoadError("no such module"), 4),
     ],
 )
@@ -143,8 +171,13 @@ def test_an_error_is_one_line_and_a_hint(
     assert main(["check", "lab.zip", "--format", "json"]) == status
     output, shown = capsys.readouterr()
     assert shown == lines
+    refusals = error.refusals if isinstance(error, IntegrityError) else ()
     assert read_document(ErrorReport, output.encode(), where="output") == ErrorReport(
-        code=error.code, message=error.message, hint=error.hint, status=status
+        code=error.code,
+        message=error.message,
+        hint=error.hint,
+        status=status,
+        faults=tuple(fault_of("package.integrity", one) for one in refusals),
     )
 
 
@@ -154,6 +187,7 @@ def test_wrong_arguments_are_an_error_like_any_other(capsys: pytest.CaptureFixtu
     output, shown = capsys.readouterr()
     assert decode_strict(output.encode(), where="output") == {
         "code": "usage",
+        "faults": [],
         "hint": "see `repropack check --help`",
         "message": "the following arguments are required: PACKAGE",
         "schema": "repropack/error/v1",
@@ -169,18 +203,22 @@ def test_hostile_messages_stay_on_their_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Names from a package are escaped in errors too; the document keeps them as they are."""
-    replace(monkeypatch, CHECK, IntegrityError((("a\x1b[2J\nidentical", "\u202ebad"),)))
+    replace(
+        monkeypatch,
+        CHECK,
+        IntegrityError(refusal("run.kept", "a\x1b[2J\nidentical", "\u202ebad", "x", "y")),
+    )
     assert main(["check", "lab.zip"]) == 3
     assert capsys.readouterr().err == (
-        "repropack: error: entry 'a\\x1b[2J\\nidentical': \\u202ebad\n"
+        "repropack: error: entry 'a\\x1b[2J\\nidentical': \\u202ebad: expected x, observed y\n"
     )
 
 
-def test_arguments_that_are_not_unicode_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """A path that no document can hold is wrong use, not a crash."""
+def test_arguments_that_are_not_unicode_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path that is not UTF-8 is a path like any other, and shown with escapes."""
     assert main(["check", "a\udcff.zip", "--format", "json"]) == 2
     output, shown = capsys.readouterr()
-    assert shown == "repropack: error: expected arguments in UTF-8, observed 'a\\udcff.zip'\n"
+    assert shown.startswith("repropack: error: a\\udcff.zip: no such file or directory")
     assert decode_strict(output.encode(), where="output")["status"] == 2
 
 
@@ -487,3 +525,19 @@ def test_main_reads_the_arguments_of_the_process(
     assert "manifest\n" in capsys.readouterr().out
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("repropack ")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_a_request_to_end_interrupts_unless_it_is_ignored() -> None:
+    """``nohup repropack ...`` goes on when the terminal closes."""
+    program = (
+        "import signal, sys, repropack.__main__ as entry\n"
+        "if sys.argv[1:] == ['nohup']: signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "entry.main = lambda: signal.raise_signal(signal.SIGHUP) or 7\n"
+        "entry.console()\n"
+    )
+    for arguments, status in ((["nohup"], 7), ([], -signal.SIGINT)):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments], stderr=subprocess.PIPE, check=False
+        )
+        assert done.returncode == status, done.stderr

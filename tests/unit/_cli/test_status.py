@@ -22,6 +22,7 @@ EXPECTED = {
     errors.StateError: 4,
     errors.UnsupportedDtypeError: 4,
     errors.StepError: 4,
+    errors.InexactResumeError: 4,
     errors.PackageError: 3,
     errors.PackageFormatError: 3,
     errors.UnsafeEntryError: 3,
@@ -31,6 +32,7 @@ EXPECTED = {
     errors.UnsupportedVersionError: 4,
     errors.CouldNotRunError: 4,
     errors.ConfinementUnavailableError: 4,
+    errors.BusyError: 4,
     errors.DivergenceError: 1,
 }
 

@@ -9,6 +9,8 @@ import zlib
 
 import pytest
 
+from repropack._format.archive_reader import ArchiveReader
+from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.limits import Limits
 from repropack._format.zip_layout import ZipMember, directory_header, end_records, local_header
 from repropack.errors import LimitExceededError, UnsafeEntryError
@@ -195,7 +197,7 @@ def test_refuses_names_twice() -> None:
     data = forge_zip((HELLO, b"hello"), (make_member("a.txt", b"other", 40), b"other"))
     with pytest.raises(UnsafeEntryError) as caught:
         read_zip(data)
-    assert caught.value.path == "a.txt"
+    assert caught.value.entry == "a.txt"
     assert "expected one entry of this name, observed another at byte 40" in str(caught.value)
 
 
@@ -228,7 +230,8 @@ RAW = zlib.compress(bytes(1000), 9, wbits=-15)
          "size: expected 1000 bytes, observed a deflate stream cut off after 1000"),
         (deflated(bytes(1000), 1000, RAW + b"\0"), "deflated size: expected 12 bytes, observed 11"),
         (deflated(bytes(1000), 1000, b"\xff" * 9),
-         "damaged deflate stream: Error -3 while decompressing data: invalid block type"),
+         ("damaged deflate stream: expected what zlib can inflate, "
+          "observed Error -3 while decompressing data: invalid block type")),
         (deflated(bytes(1000), 1000, zlib.compress(b"\1" + bytes(999), 9, wbits=-15)),
          "checksum differs: expected 060b1780, observed f7927f10"),
     ],
@@ -271,3 +274,20 @@ def test_limits() -> None:
         read_zip(PAIR, Limits(max_name_bytes=4))
     assert caught.value.limit == "max_name_bytes"
     assert read_zip(PAIR, Limits(max_entries=2, max_name_bytes=5))
+
+
+@pytest.mark.hostile
+def test_what_all_entries_inflate_to_is_limited() -> None:
+    """Together, before any is inflated; what is stored does not count."""
+    stream = io.BytesIO()
+    writer = ArchiveWriter(stream)
+    for name in ("a", "b"):
+        writer.add(name, bytes(1000), deflate=True)
+    writer.add("c", b"x" * 5000)
+    writer.finish()
+    limits = Limits(max_inflated_bytes=2000)
+    assert set(ArchiveReader(stream, where="p.zip", limits=limits).members) == {"a", "b", "c"}
+    with pytest.raises(LimitExceededError) as caught:
+        ArchiveReader(stream, where="p.zip", limits=Limits(max_inflated_bytes=1999))
+    assert (caught.value.rule, caught.value.entry) == ("limit.max_inflated_bytes", "p.zip")
+    assert caught.value.observed == "2000"

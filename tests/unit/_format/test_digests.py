@@ -48,3 +48,18 @@ class _Drip(BytesIO):
 def test_short_reads_leave_no_trace() -> None:
     """A stream that hands out less than was asked for is read to its end."""
     assert digest_stream(_Drip(b"abc")) == (ABC, 3)
+
+
+class Endless(BytesIO):
+    """A stream without an end."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return b"x" * (size or 0)
+
+
+def test_a_stream_that_is_longer_than_it_should_be_is_not_read_to_its_end() -> None:
+    """One block more than enough is read, and one byte too many is told."""
+    assert digest_stream(BytesIO(b"abc"), 3) == (ABC, 3)
+    assert digest_stream(BytesIO(b"abc"), 2)[1] == 3
+    assert digest_stream(Endless(), 5)[1] == 6
+    assert digest_stream(Endless(), 3 << 20)[1] == (3 << 20) + 1

@@ -19,7 +19,12 @@ from repropack._format.log import (
     read_line,
     step_record,
 )
-from repropack.errors import LimitExceededError, PackageFormatError, StateError
+from repropack.errors import (
+    LimitExceededError,
+    PackageFormatError,
+    StateError,
+    UnsupportedVersionError,
+)
 from repropack.models.log import HeaderLine, StartLine, StepLine
 from tests.support.handmade_logs import (
     canonical,
@@ -196,7 +201,7 @@ def test_a_line_cut_out_is_noticed(position: int) -> None:
     """A missing step shows where it is missing."""
     message = refusal(b"".join(LINES[:position] + LINES[position + 1 :]))
     assert message == (
-        f"l.jsonl line {position + 1}: expected step {position - 1}, observed step {position}"
+        f"l.jsonl: line {position + 1}: expected step {position - 1}, observed step {position}"
     )
 
 
@@ -219,7 +224,7 @@ def test_swapped_lines_are_noticed(position: int) -> None:
     """Two neighbouring lines in the other order are an error."""
     swapped = list(LINES)
     swapped[position], swapped[position + 1] = swapped[position + 1], swapped[position]
-    assert refusal(b"".join(swapped)).startswith(f"l.jsonl line {position + 1}")
+    assert refusal(b"".join(swapped)).startswith(f"l.jsonl: line {position + 1}")
 
 
 @pytest.mark.hostile
@@ -241,7 +246,7 @@ def test_an_edited_step_is_named() -> None:
     expected = hashlib.sha256(b"repropack.chain.v1\n" + before + b"\n{" + body).hexdigest()
     message = refusal(b"".join([*LINES[:3], edited, *LINES[4:]]))
     assert message == (
-        "l.jsonl line 4 (step 2): the chain is broken here: "
+        "l.jsonl: line 4 (step 2): the chain is broken here: "
         f"expected sha256:{expected}, observed {observed}"
     )
 
@@ -289,8 +294,8 @@ def test_every_cut_is_noticed_but_that_between_lines() -> None:
 @pytest.mark.hostile
 def test_nothing_follows_a_finish() -> None:
     """A line after the one that ends the run is an error, even with its chain right."""
-    data = log_bytes([step(1), step(2, finish=""), step(3)])
-    assert refusal(data) == "l.jsonl line 5: expected no line after finish, observed one"
+    data = log_bytes([step(1), step(2, finish="x"), step(3)])
+    assert refusal(data) == "l.jsonl: line 5: expected no line after finish, observed one"
 
 
 def test_an_edited_header_is_another_header() -> None:
@@ -302,16 +307,16 @@ def test_an_edited_header_is_another_header() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "l.jsonl line 1: expected a header, observed the end of the log"),
-        (LINES[0], "l.jsonl line 2: expected a start line, observed the end of the log"),
-        (LINES[0][:-1], "l.jsonl line 1: expected a newline at its end, observed a cut line"),
-        (b"\n" + FIVE, "l.jsonl line 1: expected strict JSON"),
-        (LINES[1] + LINES[0], "l.jsonl line 1: "),
-        (FIVE + b"\n", "l.jsonl line 8: expected strict JSON"),
-        (FIVE + b" ", "l.jsonl line 8: expected a newline at its end"),
-        (FIVE.replace(b"\n", b"\r\n"), "l.jsonl line 1: expected canonical JSON"),
-        (b"\xef\xbb\xbf" + FIVE, "l.jsonl line 1: expected strict JSON"),
-        (b"PK\x03\x04\n", "l.jsonl line 1: expected strict JSON"),
+        (b"", "l.jsonl: line 1: expected a header, observed the end of the log"),
+        (LINES[0], "l.jsonl: line 2: expected a start line, observed the end of the log"),
+        (LINES[0][:-1], "l.jsonl: line 1: expected a newline at its end, observed a cut line"),
+        (b"\n" + FIVE, "l.jsonl: line 1: expected strict JSON"),
+        (LINES[1] + LINES[0], "l.jsonl: line 1: "),
+        (FIVE + b"\n", "l.jsonl: line 8: expected strict JSON"),
+        (FIVE + b" ", "l.jsonl: line 8: expected a newline at its end"),
+        (FIVE.replace(b"\n", b"\r\n"), "l.jsonl: line 1: expected canonical JSON"),
+        (b"\xef\xbb\xbf" + FIVE, "l.jsonl: line 1: expected UTF-8 without a byte order mark"),
+        (b"PK\x03\x04\n", "l.jsonl: line 1: expected strict JSON"),
     ],
     ids=[
         "empty",
@@ -336,12 +341,12 @@ def test_a_log_begins_and_ends_as_it_must(data: bytes, message: str) -> None:
 
 def refuse_line(raw: bytes, model: Any = StepLine) -> str:
     with pytest.raises(PackageFormatError) as caught:
-        read_line(model, raw, where="l line 3")
+        read_line(model, raw, where="l", place="line 3")
     return caught.value.message
 
 
 GOOD = chained(fresh_chain(), step(1, finish="x"))[0]
-SPELLING = "l line 3: expected canonical JSON, observed another spelling"
+SPELLING = "l: line 3: expected canonical JSON, observed another spelling"
 SPELLED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "space": (lambda raw: raw.replace(b'":', b'": ', 1), SPELLING),
     "no-newline": (lambda raw: raw[:-1], SPELLING),
@@ -351,32 +356,32 @@ SPELLED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "escaped-key": (lambda raw: raw.replace(b'"finish"', b'"f\\u0069nish"'), SPELLING),
     "exponent": (lambda raw: raw.replace(b'"loss":1.0', b'"loss":1e0'), SPELLING),
     "digits": (lambda raw: raw.replace(b'"loss":1.0', b'"loss":1.00'), SPELLING),
-    "integer": (lambda raw: raw.replace(b'"step":1', b'"step":1.0'), "l line 3: step: "),
-    "bool": (lambda raw: raw.replace(b'"step":1', b'"step":true'), "l line 3: step: "),
+    "integer": (lambda raw: raw.replace(b'"step":1', b'"step":1.0'), "l: line 3: step: "),
+    "bool": (lambda raw: raw.replace(b'"step":1', b'"step":true'), "l: line 3: step: "),
     "twice": (lambda raw: raw.replace(b"{", b'{"step":1,', 1), "the key 'step' twice"),
     "null-finish": (
         lambda raw: raw.replace(b'"finish":"x"', b'"finish":null'),
-        "l line 3: expected an unrecorded member to be absent, observed null",
+        "l: line 3: expected an unrecorded member to be absent, observed null",
     ),
     "null-stages": (
         lambda raw: raw.replace(canonical(step(1)["stages"]), b"null"),
-        "l line 3: expected an unrecorded member to be absent, observed null",
+        "l: line 3: expected an unrecorded member to be absent, observed null",
     ),
     "null-declares": (
         lambda raw: raw.replace(b'"finish"', b'"declares":null,"finish"'),
-        "l line 3: expected an unrecorded member to be absent, observed null",
+        "l: line 3: expected an unrecorded member to be absent, observed null",
     ),
-    "null-metrics": (lambda raw: raw.replace(b'{"loss":1.0}', b"null"), "l line 3: metrics: "),
+    "null-metrics": (lambda raw: raw.replace(b'{"loss":1.0}', b"null"), "l: line 3: metrics: "),
     "no-declares": (
         lambda raw: raw.replace(b'"finish"', b'"declares":[],"finish"'),
-        "l line 3: declares: expected it to be absent, observed none",
+        "l: line 3: declares: expected it to be absent, observed none",
     ),
-    "extra": (lambda raw: raw.replace(b',"step"', b',"state2":1,"step"'), "l line 3: state2: "),
-    "capitals": (lambda raw: raw[:17] + raw[17:81].upper() + raw[81:], "l line 3: chain: "),
-    "no-chain": (lambda raw: b"{" + raw[83:], "l line 3: chain: "),
-    "list": (lambda _: b"[]\n", "l line 3: "),
-    "null": (lambda _: b"null\n", "l line 3: line: "),
-    "number": (lambda _: b"1\n", "l line 3: line: "),
+    "extra": (lambda raw: raw.replace(b',"step"', b',"state2":1,"step"'), "l: line 3: state2: "),
+    "capitals": (lambda raw: raw[:17] + raw[17:81].upper() + raw[81:], "l: line 3: chain: "),
+    "no-chain": (lambda raw: b"{" + raw[83:], "l: line 3: chain: "),
+    "list": (lambda _: b"[]\n", "l: line 3: "),
+    "null": (lambda _: b"null\n", "l: line 3: all of it: "),
+    "number": (lambda _: b"1\n", "l: line 3: all of it: "),
 }
 
 
@@ -407,7 +412,7 @@ METRICS: dict[str, Any] = {
 def test_a_metric_is_a_number(number: Any) -> None:
     """An object that encodes no number is refused where it stands, not where it is used."""
     raw = chained(fresh_chain(), step(1, metrics={"loss": number}))[0]
-    assert refuse_line(raw) == f"l line 3: metrics/loss: expected a number, observed {number!r}"
+    assert refuse_line(raw) == f"l: line 3: metrics/loss: expected a number, observed {number!r}"
 
 
 @pytest.mark.parametrize("number", [True, "1", None, [1]], ids=repr)
@@ -477,7 +482,7 @@ def test_rows_that_a_mapping_would_swallow_are_refused(
     raw = canonical(members) + b"\n"
     if model is StepLine:
         raw = chained(fresh_chain(), members)[0]
-    assert refuse_line(raw, model) == f"l line 3: {message}"
+    assert refuse_line(raw, model) == f"l: line 3: {message}"
 
 
 def test_stages_need_not_be_sorted() -> None:
@@ -488,7 +493,7 @@ def test_stages_need_not_be_sorted() -> None:
 
 HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "no-schema": ({"schema": None}, "expected canonical JSON, observed another spelling"),
-    "other-schema": ({"schema": "repropack/fingerprint-log/v2"}, "schema: "),
+    "other-schema": ({"schema": "repropack/fingerprint-log/v0"}, "schema: "),
     "python-name": (
         {"schema": None, "schema_name": "repropack/fingerprint-log/v1"},
         "expected canonical JSON, observed another spelling",
@@ -506,12 +511,23 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+def test_a_header_of_a_later_release_is_not_damaged() -> None:
+    """A log of a later schema version is told apart: this release cannot read it."""
+    raw = canonical(header(schema="repropack/fingerprint-log/v2")) + b"\n"
+    with pytest.raises(UnsupportedVersionError) as caught:
+        read_line(HeaderLine, raw, where="l")
+    assert (caught.value.rule, caught.value.found) == (
+        "version.document",
+        "repropack/fingerprint-log/v2",
+    )
+
+
 @pytest.mark.hostile
 @pytest.mark.parametrize(("changes", "message"), HEADERS.values(), ids=HEADERS.keys())
 def test_headers_are_read_strictly(changes: dict[str, Any], message: str) -> None:
     """A header names its schema and holds exactly its members, each in its form."""
     members = {name: value for name, value in header(**changes).items() if value is not None}
-    assert refuse_line(canonical(members) + b"\n", HeaderLine).startswith(f"l line 3: {message}")
+    assert refuse_line(canonical(members) + b"\n", HeaderLine).startswith(f"l: line 3: {message}")
 
 
 # ---------------------------------------------------------------- limits
@@ -524,11 +540,12 @@ def test_an_over_long_line_is_refused_before_it_is_read(position: int) -> None:
     endless = b"".join(LINES[:position]) + b'{"x":"' + b"a" * (3 << 20)
     with pytest.raises(LimitExceededError) as caught:
         read(endless)
-    assert (caught.value.where, caught.value.limit) == (
-        f"l.jsonl line {position + 1}",
+    assert (caught.value.entry, caught.value.limit) == (
+        "l.jsonl",
         "max_log_line_bytes",
     )
-    assert (caught.value.allowed, caught.value.observed) == (1 << 20, (1 << 20) + 1)
+    assert (caught.value.allowed, caught.value.observed) == (1 << 20, str((1 << 20) + 1))
+    assert caught.value.message.startswith(f"l.jsonl: line {position + 1}: limit ")
 
 
 @pytest.mark.hostile
@@ -552,3 +569,12 @@ def test_digests_in_this_test_are_digests() -> None:
     """The support's digests have the form that the models ask for."""
     assert digest_of("x").startswith("sha256:")
     assert len(digest_of("x")) == 71
+
+
+@pytest.mark.hostile
+def test_a_long_line_is_looked_at_before_it_is_parsed() -> None:
+    """A line of many empty lists costs no memory."""
+    bad = b'{"chain":[' + b"[]," * 150_000 + b"1]}\n"
+    with pytest.raises(LimitExceededError) as caught:
+        read(b"".join(LINES[:2]) + bad)
+    assert (caught.value.limit, caught.value.observed) == ("max_json_containers", "100001")

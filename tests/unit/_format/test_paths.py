@@ -96,8 +96,8 @@ def test_refuses(path: str, rule: str) -> None:
     """A path that breaks a rule is refused, and the error says which rule."""
     with pytest.raises(UnsafeEntryError) as caught:
         check_entry_path(path)
-    assert caught.value.rule == rule
-    assert caught.value.path == path
+    assert caught.value.refusals[0].problem == rule
+    assert caught.value.entry == path
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -107,7 +107,7 @@ def test_refuses_characters_in_authors_names(character: str) -> None:
     for folder in ("source", "inputs"):
         with pytest.raises(UnsafeEntryError) as caught:
             check_entry_path(f"{folder}/a{character}b")
-        assert caught.value.rule == f"{WIDE}U+{ord(character):04X}"
+        assert caught.value.refusals[0].problem == f"{WIDE}U+{ord(character):04X}"
 
 
 def test_set_accepts_a_package() -> None:
@@ -136,7 +136,7 @@ def test_set_refuses(paths: list[str], rule: str) -> None:
     """Paths that meet on some system are refused, and both are named."""
     with pytest.raises(UnsafeEntryError) as caught:
         check_path_set(paths)
-    assert (caught.value.path, caught.value.rule) == (paths[-1], rule)
+    assert (caught.value.entry, caught.value.refusals[0].problem) == (paths[-1], rule)
 
 
 def test_fold_path() -> None:

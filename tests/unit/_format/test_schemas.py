@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from repropack._format import schemas
+from repropack._format import schema_validator, schemas
 from repropack._format.canonical import encode_canonical
 from repropack._format.limits import Limits
 from repropack._format.schemas import (
@@ -41,6 +41,7 @@ NAMES = (
     "error",
     "fingerprint-log",
     "inspection",
+    "limits",
     "manifest",
     "plan",
     "project",
@@ -191,7 +192,7 @@ def error_report(**changes: Any) -> dict[str, Any]:
 def issues(value: Any, model: Any = ErrorReport) -> tuple[tuple[str, str], ...]:
     with pytest.raises(SchemaError) as caught:
         read_document(model, encode_canonical(value), where="e.json")
-    assert caught.value.document == "e.json"
+    assert caught.value.entry == "e.json"
     return caught.value.issues
 
 
@@ -355,7 +356,8 @@ def test_a_date_is_a_calendar_date(date: str) -> None:
         "2026-11-29"
     )
     document["package"] = {**package, "date": date}
-    assert not schemas._validator("manifest").is_valid(document)
+    validator = schema_validator.schema_validator("manifest", schema_bytes("manifest"))
+    assert not validator.is_valid(document)
     assert issues(document, Manifest)[0][0] == "/package/date"
 
 
@@ -398,7 +400,7 @@ def test_limits_apply() -> None:
 
 def test_what_the_model_alone_refuses_is_an_issue_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a schema lets something through, the model's issues are reported in the same form."""
-    monkeypatch.setattr(schemas, "_validator", lambda _: jsonschema.Draft202012Validator({}))
+    monkeypatch.setattr(schema_validator, "find_issues", lambda *_: ())
     assert issues(error_report(status="2", code=...)) == (
         ("/code", "Field required"),
         ("/status", "Input should be a valid integer"),

@@ -597,7 +597,7 @@ CONFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "value-name-nested": ({}, {"v#1": 1}, "state: expected a state name, observed 'v#1'"),
     "value-name-empty": ({}, {"": 1}, "state: expected a state name, observed ''"),
     "array-name": ({"-w": A}, {}, "state: expected a state name, observed '-w'"),
-    "deep": ({}, {"v": nested(49)}, "value 'v': nested deeper than 48 levels"),
+    "deep": ({}, {"v": nested(49)}, "value 'v': expected at most 48 levels, observed more"),
 }
 
 

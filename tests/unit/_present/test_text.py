@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from repropack._present import text_verify
 from repropack._present.layout import WIDTH, cells
 from repropack._present.text import build_text, check_text, unpack_text
 from repropack._present.text_inspect import inspect_text
 from repropack._present.text_verify import verify_text
+from repropack._run.confinement import probing
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, RecordPlan
-from repropack.models.reports import Fault, Problem, RenderedVerification
+from repropack.models.reports import Confinement, Fault, Guarantee, Problem, RenderedVerification
 from repropack.models.results import PrintedAgreement, Split
 from tests.support import reports
 
@@ -57,8 +59,8 @@ was published is for `--expect-digest` to say, whether it can be reproduced for 
 DAMAGED = f"""\
 damaged  lab.zip
 The package is damaged or unsafe, and nothing of it was executed: 2 faults.
-- plan.json: its digest differs [package.integrity]
-- source/lab.py: missing [package.integrity]
+- plan.json: its digest differs [digest.entry]
+- source/lab.py: missing [manifest.file-missing]
 
 {IDENTITY}"""
 
@@ -67,7 +69,7 @@ damaged  lab.zip
 This is another package than the one expected, and nothing of it was executed.
 - manifest.json: package digest differs: expected
   sha256:0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f, observed
-  sha256:abababababababababababababababababababababababababababababababab [package.another]
+  sha256:abababababababababababababababababababababababababababababababab [digest.package]
 
 {IDENTITY}"""
 
@@ -213,7 +215,7 @@ def unanswered_verification(**changes: Any) -> Any:
     fields = {
         "verdict": "could-not-run",
         "runs": (),
-        "confinement": "none",
+        "confinement": None,
         "not_verified": (),
         "problem": problem,
     }
@@ -224,7 +226,7 @@ def damaged_verification() -> Any:
     return reports.verification(
         verdict="damaged",
         runs=(),
-        confinement="none",
+        confinement=None,
         not_verified=(),
         faults=reports.damaged_check().faults,
     )
@@ -391,12 +393,15 @@ def test_an_unreadable_package_has_no_digests() -> None:
 
 def test_many_faults_are_counted() -> None:
     """A long list of faults ends in how many more there are."""
-    faults = tuple(Fault(code="c", entry=f"e{k}", problem="p") for k in range(25))
+    faults = tuple(
+        Fault(code="c", rule="r", entry=f"e{k}", problem="p", expected="x", observed="y")
+        for k in range(25)
+    )
     lines = check_text(reports.damaged_check(faults=faults)).splitlines()
     assert lines[1].endswith("25 faults.")
-    assert "- e19: p [c]" in lines
+    assert "- e19: p [r]" in lines
     assert "- and 5 more" in lines
-    assert "- e20: p [c]" not in lines
+    assert "- e20: p [r]" not in lines
 
 
 @pytest.mark.parametrize(
@@ -411,9 +416,13 @@ def test_many_faults_are_counted() -> None:
 )
 def test_an_entry_is_named_once(problem: str, said: str) -> None:
     """What stands before a problem already is not said again in it."""
-    faults = (Fault(code="c", entry="figures/a.svg", problem=problem),)
+    faults = (
+        Fault(
+            code="c", rule="r", entry="figures/a.svg", problem=problem, expected="x", observed="y"
+        ),
+    )
     lines = check_text(reports.damaged_check(faults=faults)).splitlines()
-    assert lines[2] == f"- figures/a.svg: {' '.join(said.split())} [c]"
+    assert lines[2] == f"- figures/a.svg: {' '.join(said.split())} [r]"
 
 
 def test_another_package_that_is_damaged_too_is_damaged() -> None:
@@ -560,10 +569,34 @@ def test_a_long_place_has_its_evidence_below() -> None:
 def test_an_answer_that_ended_early_keeps_what_it_found() -> None:
     """Runs that were executed before the end are shown, and so is where they ran."""
     shown = verify_text(
-        unanswered_verification(runs=(reports.verified_run(),), confinement="none", problem=None)
+        unanswered_verification(
+            runs=(reports.verified_run(),),
+            confinement=Confinement(level="none", reason="trusted"),
+            problem=None,
+        )
     )
     assert "The run ended without an answer.\n" in shown
-    assert "confinement:      none\n" in shown
+    assert "confinement:      NOT CONFINED: by --trust the package's code ran" in shown
+
+
+def test_a_level_is_shown_with_what_holds_and_what_does_not() -> None:
+    """What was not found to hold is as plain as what was."""
+    confinement = Confinement(
+        level="landlock",
+        guarantees=(
+            Guarantee(name="network", status="held"),
+            Guarantee(name="file-names", status="not-held"),
+            Guarantee(name="home-files", status="not-checked"),
+            Guarantee(name="process-end", status="held"),
+        ),
+    )
+    shown = verify_text(reports.verification(confinement=confinement))
+    assert shown.partition("\nconfinement:")[2].partition("\nscope:")[0] == (
+        "      landlock, with a filter on system calls and limits\n"
+        "held:             no network, no process left over\n"
+        "not held:         other files' names hidden\n"
+        "not checked:      home folder hidden"
+    )
 
 
 def test_inspection_without_comparisons_or_configuration() -> None:
@@ -618,3 +651,8 @@ def test_metrics_that_one_comparison_lacks_show_a_dash() -> None:
         "  weights differs at: -\n  loss prints equal at: -\n  error prints equal at: 0 of 1\n"
         in (blocks)
     )
+
+
+def test_every_guarantee_has_words() -> None:
+    """A guarantee that is added is shown in words, not by its id."""
+    assert set(text_verify._GUARANTEES) == set(probing.GUARANTEES)

@@ -58,7 +58,12 @@ def test_a_comparisons_configuration_replaces_single_values() -> None:
 
 def faults_of(whole: Plan) -> list[str]:
     found: list[str] = []
-    check_plan(whole, lambda entry, problem: found.append(f"{entry}: {problem}"))
+    check_plan(
+        whole,
+        lambda _, entry, place, expected, observed: found.append(
+            f"{entry}: {place}: expected {expected}, observed {observed}"
+        ),
+    )
     return found
 
 

@@ -245,7 +245,7 @@ def test_directory_refuses_links(target: str, folder: Path) -> None:
     (folder / "source" / "link").symlink_to(target)
     error = refusal(folder)
     assert isinstance(error, UnsafeEntryError)
-    assert (error.path, error.rule) == (
+    assert (error.entry, error.refusals[0].problem) == (
         "source/link",
         "kind: expected a file or a folder, observed a link",
     )
@@ -283,7 +283,7 @@ def test_directory_depth(folder: Path) -> None:
     (folder / "/".join(["a"] * 40)).mkdir(parents=True)
     error = refusal(folder)
     assert isinstance(error, UnsafeEntryError)
-    assert error.rule == "depth: expected at most 32 components, observed 33"
+    assert error.refusals[0].problem == "depth: expected at most 32 components, observed 33"
 
 
 def test_directory_ignores_empty_folders(folder: Path) -> None:
@@ -302,8 +302,8 @@ def test_directory_is_changed_while_open(replaced: str, folder: Path) -> None:
         (folder / replaced).symlink_to(folder / "moved")
         with pytest.raises(UnsafeEntryError) as caught:
             container.open("source/bin/run")
-    assert caught.value.rule == (
-        "kind: expected what was listed, observed a link or file in its place"
+    assert caught.value.refusals[0].problem == (
+        "while it was read: expected what was listed, observed a link or another kind in its place"
     )
 
 
@@ -315,14 +315,76 @@ def test_directory_file_becomes_a_fifo(folder: Path) -> None:
         os.mkfifo(folder / "README.md")
         with pytest.raises(UnsafeEntryError) as caught:
             container.open("README.md")
-        assert caught.value.rule == "kind: expected a file, observed a fifo"
+        assert (
+            caught.value.refusals[0].problem
+            == "while it was read: expected a file, observed a fifo"
+        )
         (folder / "manifest.json").unlink()
-        with pytest.raises(UsageError) as gone:
+        with pytest.raises(UnsafeEntryError) as gone:
             container.open("manifest.json")
-    assert str(gone.value) == (
-        f"{folder}: entry 'manifest.json': expected to read it, "
-        "observed 'No such file or directory'"
+    assert (gone.value.rule, gone.value.entry, gone.value.observed) == (
+        "directory.changed",
+        "manifest.json",
+        "nothing",
     )
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("change", ["append", "cut", "replace", "rewrite"])
+def test_directory_file_changes_while_it_is_read(change: str, folder: Path) -> None:
+    """From listing to its last byte a file is the one that was listed."""
+    path = folder / "README.md"
+    path.write_bytes(bytes(200_000))
+    with open_container(folder) as container, container.open("README.md") as stream:
+        stream.read(1)
+        if change == "append":
+            with path.open("ab") as more:
+                more.write(b"x")
+        elif change == "cut":
+            os.truncate(path, 100_000)
+        elif change == "rewrite":
+            path.write_bytes(b"\1" * 200_000)
+            os.utime(path, ns=(1, 1))
+        else:
+            path.rename(folder / "old")
+            path.write_bytes(bytes(200_000))
+            with pytest.raises(UnsafeEntryError, match="the file that was listed"):
+                container.open("README.md")
+            return
+        with pytest.raises(UnsafeEntryError) as caught:
+            stream.read()
+    assert (caught.value.rule, caught.value.entry) == ("directory.changed", "README.md")
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("change", ["come", "go", "change"])
+def test_directory_is_the_same_at_the_end(change: str, folder: Path) -> None:
+    """A file that came, went or changed after the listing is noticed when all was read."""
+    with open_container(folder) as container:
+        container.check_unchanged()
+        if change == "come":
+            (folder / "source" / "numpy.py").write_bytes(b"")
+        elif change == "go":
+            (folder / "README.md").unlink()
+        else:
+            (folder / "README.md").write_bytes(b"other")
+        with pytest.raises(UnsafeEntryError) as caught:
+            container.check_unchanged()
+    assert caught.value.rule == "directory.changed"
+    assert caught.value.entry == {"come": "source/numpy.py"}.get(change, "README.md")
+
+
+@pytest.mark.hostile
+def test_zip_is_the_same_at_the_end(tmp_path: Path) -> None:
+    """A zip that was written to after it was opened is noticed."""
+    zipped = make_zip(tmp_path / "p.zip")
+    with open_container(zipped) as container:
+        container.check_unchanged()
+        with zipped.open("ab") as more:
+            more.write(b"x")
+        with pytest.raises(PackageFormatError) as caught:
+            container.check_unchanged()
+    assert (caught.value.rule, caught.value.entry) == ("zip.changed", str(zipped))
 
 
 def test_directory_folder_that_cannot_be_listed(

@@ -10,7 +10,7 @@ from repropack._read.integrity import Findings, check_entries, check_package_who
 from repropack._read.package import open_package
 from repropack.build import build_package
 from repropack.check import check_package
-from repropack.errors import IntegrityError, PackageFormatError, UsageError
+from repropack.errors import IntegrityError, PackageFormatError, UsageError, refusal
 from tests.support.experiments import TINY, write_project
 from tests.support.hostile import Forgery, nudge, take_apart
 
@@ -32,14 +32,19 @@ def faults_of(path: Path, *, fast: bool = False) -> list[tuple[str, str]]:
 def test_an_error_of_many_issues_becomes_many_faults() -> None:
     """Each keeps its own entry; any other error is a fault of the entry it was met in."""
     findings = Findings()
-    findings.add_error(IntegrityError((("a", "one"), ("b", "two"))), "c")
-    findings.add_error(PackageFormatError("three"), "c")
-    findings.add_issue("d", "four")
-    assert [(one.code, one.entry, one.problem) for one in findings.faults] == [
-        ("package.integrity", "a", "one"),
-        ("package.integrity", "b", "two"),
-        ("package.format", "c", "three"),
-        ("package.integrity", "d", "four"),
+    one, two = refusal("run.name", "a", "", 1, 2), refusal("run.kept", "b", "here", "x", "y")
+    findings.add_error(IntegrityError(one, two), "c")
+    findings.add_error(PackageFormatError(refusal("npy.bool", "", "there", 3, 4)), "c")
+    findings.add_error(
+        PackageFormatError(refusal("zip.end", "/x/p.zip", "", 5, 6)), "p.zip", container="/x/p.zip"
+    )
+    findings.report("plan.name", "d", "", "e", "f")
+    assert [tuple(fault.model_dump().values()) for fault in findings.faults] == [
+        ("package.integrity", "run.name", "a", "expected 1, observed 2", "1", "2"),
+        ("package.integrity", "run.kept", "b", "here: expected x, observed y", "x", "y"),
+        ("package.format", "npy.bool", "c", "there: expected 3, observed 4", "3", "4"),
+        ("package.format", "zip.end", "p.zip", "expected 5, observed 6", "5", "6"),
+        ("package.integrity", "plan.name", "d", "expected e, observed f", "e", "f"),
     ]
 
 
@@ -52,7 +57,10 @@ def test_trying_gives_the_value_or_notes_the_fault() -> None:
 
     assert findings.trying("a", lambda: 7) == 7
     assert findings.faults == []
-    assert findings.trying("a", lambda: fail(PackageFormatError("x"))) is None
+    assert (
+        findings.trying("a", lambda: fail(PackageFormatError(refusal("zip.end", "", "", "x", "y"))))
+        is None
+    )
     assert [one.entry for one in findings.faults] == ["a"]
     with pytest.raises(UsageError):
         findings.trying("a", lambda: fail(UsageError("x")))
@@ -215,3 +223,61 @@ def test_check_entries_can_be_called_alone(lab_package: Path) -> None:
         check_entries(package, findings)
     assert findings.faults == []
     assert findings.entries > 0
+
+
+# ---------------------------------------------------------------- limits, notebook, reset
+
+
+def test_faults_are_listed_up_to_a_limit() -> None:
+    """The last row says that there are more, and is the only one of its kind."""
+    findings = Findings(max_faults=2)
+    for name in "abcde":
+        findings.report("run.kept", name, "", "x", "y")
+    assert [(fault.rule, fault.entry) for fault in findings.faults] == [
+        ("run.kept", "a"),
+        ("run.kept", "b"),
+        ("limit.max_faults", "manifest.json"),
+    ]
+
+
+@pytest.mark.hostile
+def test_the_notebook_is_what_the_plan_says(forgery: Forgery, tmp_path: Path) -> None:
+    """A plan that calls the notebook executed, or not, against what is in it."""
+    planned = forgery.read("plan.json")["notebook"]
+    other = {"executed": "unexecuted", "unexecuted": "executed"}[planned]
+    forgery.edit("plan.json", lambda plan: plan.update(notebook=other))
+    (fault,) = check_package(forgery.write_zip(tmp_path / "x.zip")).faults
+    assert (fault.rule, fault.entry) == ("plan.notebook", "notebook.ipynb")
+    assert (fault.expected, fault.observed) == (f"{other}, as the plan says", planned)
+
+
+@pytest.mark.hostile
+def test_a_notebook_that_is_none_is_refused(forgery: Forgery, tmp_path: Path) -> None:
+    """Not JSON, or no notebook."""
+    forgery.files["notebook.ipynb"] = b"{}\n"
+    (fault,) = check_package(forgery.write_zip(tmp_path / "x.zip")).faults
+    assert (fault.code, fault.rule) == ("package.format", "notebook.form")
+
+
+@pytest.mark.hostile
+def test_a_long_document_is_told_in_the_models_words(forgery: Forgery, tmp_path: Path) -> None:
+    """Of a document beyond a mebibyte the schema is not asked, and it is refused all the same."""
+    forgery.edit("results.json", lambda results: results.update(more="x" * (1 << 20)))
+    (fault,) = check_package(forgery.write_zip(tmp_path / "x.zip")).faults
+    assert (fault.rule, fault.entry) == ("document.schema", "results.json")
+    assert fault.problem == "/more: Extra inputs are not permitted"
+
+
+@pytest.mark.hostile
+def test_a_change_while_checking_is_noticed(
+    forgery: Forgery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that comes while a directory is checked is a fault of its own."""
+    folder = forgery.write_directory(tmp_path / "x")
+    findings = Findings()
+    with open_package(folder) as package:
+        (folder / "source" / "sitecustomize.py").write_bytes(b"")
+        check_package_whole(package, findings)
+    assert [(fault.rule, fault.entry) for fault in findings.faults] == [
+        ("directory.changed", "source/sitecustomize.py")
+    ]

@@ -126,9 +126,9 @@ def test_reading_an_entry_is_limited(lab_package: Path) -> None:
         with pytest.raises(LimitExceededError) as caught:
             package.read("plan.json", max_bytes=size - 1)
         assert (caught.value.limit, caught.value.allowed, caught.value.observed) == (
-            "max_document_bytes", size - 1, size,
+            "max_document_bytes", size - 1, str(size),
         )  # fmt: skip
-        with pytest.raises(PackageFormatError, match="entry 'absent': missing"):
+        with pytest.raises(PackageFormatError, match="absent: missing: expected this entry"):
             package.read("absent")
     with pytest.raises(LimitExceededError, match="max_manifest_bytes"):
         open_package(lab_package, limits=Limits(max_manifest_bytes=100))

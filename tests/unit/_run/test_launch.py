@@ -215,7 +215,7 @@ def test_a_worker_that_lingers_after_its_end_is_ended(job: Job, play, monkeypatc
     play(
         """
         open("pid", "w").write(str(os.getpid()))
-        print('{"kind":"finished","kept":[]}', flush=True)
+        print('{"kind":"finished"}', flush=True)
         time.sleep(60)
         """
     )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from repropack._format.digests import digest_stream
 from repropack._format.layout import MANIFEST
 from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.paths import shown_path
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
-from repropack._run.target import check_target, replace_directory
-from repropack.errors import IntegrityError, UsageError
-from repropack.models.reports import UnpackReport
+from repropack._run.continuing import has_something
+from repropack._run.durable import forget_cached, os_problem, sync_tree
+from repropack._run.target import check_target, publish_directory
+from repropack._run.workplace import ASSEMBLED, clear_work, work_alone
+from repropack.errors import CouldNotRunError, IntegrityError, UsageError
+from repropack.models.reports import UnpackReport, refusal_of
 
 
 def unpack_package(
@@ -26,7 +29,8 @@ def unpack_package(
 ) -> UnpackReport:
     """Write a package's entries as plain files below a new folder.
 
-    Every entry's digest is checked before anything is written. Written aside and renamed.
+    Every entry's digest is checked before anything is written. Written aside, read back from the
+    disk, and moved in one step: a folder that is replaced is never absent in between.
 
     Args:
         path: The package, zip or directory.
@@ -41,10 +45,12 @@ def unpack_package(
 
     Raises:
         UsageError: no such package or entry; or the folder exists and ``force`` is not given, is no
-            package's, holds the package itself, or cannot be written.
+            package's, holds the package itself, or cannot be written there.
         PackageError: not a package; nothing is written.
         IntegrityError: the package is damaged; nothing is written.
         UnsupportedVersionError: a format version or feature of a later release.
+        BusyError: another build or unpack of the folder is under way.
+        CouldNotRunError: the disk is full or fails.
     """
     target = Path(directory).absolute()
     _check_target(target, Path(path), force=force)
@@ -54,11 +60,11 @@ def unpack_package(
         findings = Findings()
         check_package_whole(package, findings, fast=True)
         if findings.faults:
-            raise IntegrityError(tuple((f.entry, f.problem) for f in findings.faults))
-        _write(package, chosen, target)
+            raise IntegrityError(*map(refusal_of, findings.faults))
+        _write(package, chosen, target, force=force)
         return UnpackReport(
-            path=str(path),
-            directory=str(directory),
+            path=shown_path(path),
+            directory=shown_path(directory),
             package_digest=package.package_digest,
             entries=chosen,
         )
@@ -89,24 +95,50 @@ def _check_target(target: Path, package: Path, *, force: bool) -> None:
     check_target(target, force=force, directory=True)
 
 
-def _write(package: Package, paths: Sequence[str], target: Path) -> None:
-    rows = {entry.path: entry for entry in package.manifest.entries}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+def _write(package: Package, paths: Sequence[str], target: Path, *, force: bool) -> None:
     try:
-        tree = work / "tree"
-        tree.mkdir()
-        for path in paths:
-            place = tree / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("xb") as copy:
-                if path == MANIFEST:
-                    copy.write(package.read(MANIFEST, max_bytes=package.limits.max_manifest_bytes))
-                else:
-                    package.copy_entry(rows[path], copy)
-            place.chmod(0o755 if path in rows and rows[path].executable else 0o644)
-        replace_directory(tree, target)
+        with work_alone(target, has_something) as work:
+            if has_something(work):
+                raise UsageError(
+                    f"{target.name}: an interrupted build of it is in {work.name}",
+                    hint="continue it with `repropack build --resume`, or give another folder",
+                )
+            clear_work(work)
+            tree = work / ASSEMBLED
+            _write_tree(package, paths, tree)
+            sync_tree(tree)
+            _check_tree(package, paths, tree)
+            check_target(target, force=force, directory=True)
+            publish_directory(tree, target, force=force)
     except OSError as error:
-        raise UsageError(f"{target.name}: cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        raise CouldNotRunError(os_problem(error)) from error
+
+
+def _write_tree(package: Package, paths: Sequence[str], tree: Path) -> None:
+    rows = {entry.path: entry for entry in package.manifest.entries}
+    tree.mkdir()
+    for path in paths:
+        place = tree / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("xb") as copy:
+            if path == MANIFEST:
+                copy.write(package.read(MANIFEST, max_bytes=package.limits.max_manifest_bytes))
+            else:
+                package.copy_entry(rows[path], copy)
+        place.chmod(0o755 if path in rows and rows[path].executable else 0o644)
+
+
+def _check_tree(package: Package, paths: Sequence[str], tree: Path) -> None:
+    """Read back from the disk what was written."""
+    digests = {entry.path: entry.digest for entry in package.manifest.entries}
+    digests[MANIFEST] = package.package_digest
+    for path in paths:
+        with (tree / path).open("rb") as stream:
+            forget_cached(stream.fileno())
+            observed, _ = digest_stream(stream)
+        if observed != digests[path]:
+            raise CouldNotRunError(
+                f"read back before it was published: entry {path!r}: expected {digests[path]}, "
+                f"observed {observed}",
+                hint="the storage did not keep what was written; try another disk",
+            )

@@ -1,4 +1,4 @@
-"""The file in which ``verify --report`` keeps its report: written aside, then renamed.
+"""The file in which ``verify --report`` keeps its report: written aside, read back, then renamed.
 
 Where it may lie is settled before anything runs. The package is never touched.
 """
@@ -9,7 +9,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from repropack.errors import UsageError
+from repropack._run.durable import forget_cached, os_problem
+from repropack._run.target import publish_file
+from repropack.errors import CouldNotRunError, UsageError
 
 
 class ReportFile:
@@ -39,14 +41,32 @@ class ReportFile:
             raise UsageError(f"{file}: expected a file, observed something else")
 
     def write(self, content: bytes) -> None:
-        """Put ``content`` in place at once, or leave what was there."""
+        """Put ``content`` in place at once, or leave what was there.
+
+        Args:
+            content: The report.
+
+        Raises:
+            CouldNotRunError: it cannot be written, or is not what was written when it is read back.
+        """
+        try:
+            self._write(content)
+        except OSError as error:
+            raise CouldNotRunError(f"the report was not kept: {os_problem(error)}") from error
+
+    def _write(self, content: bytes) -> None:
         folder = self._target.parent
         handle, name = tempfile.mkstemp(prefix=f".{self._target.name}.", dir=folder)
         aside = Path(name)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
-            aside.chmod(0o644)
-            aside.replace(self._target)
+                stream.flush()
+                os.fchmod(handle, 0o644)
+                os.fsync(handle)
+                forget_cached(handle)
+            if aside.read_bytes() != content:
+                raise OSError(f"{self._target}: it was read back and is not what was written")
+            publish_file(aside, self._target, force=True)
         finally:
             aside.unlink(missing_ok=True)

@@ -1,12 +1,14 @@
 """Put a package together: entries from a tree, manifest, zip or directory, published in one move.
 
-Nothing appears at the target before it is whole: it is written aside, synced and renamed.
+Nothing appears at the target before it is whole: it is written aside, synced, read back from the
+disk, and only then moved.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,19 +17,22 @@ from repropack._format.canonical import encode_canonical
 from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.layout import MANIFEST, media_type_of, role_of
 from repropack._format.paths import check_entry_path, check_path_set
-from repropack._read.package import evidence_digest
-from repropack._run.target import replace_directory
-from repropack.errors import UsageError
+from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.package import evidence_digest, open_package
+from repropack._run.durable import forget_cached, sync_tree
+from repropack._run.target import check_target, publish_directory, publish_file
+from repropack._run.workplace import ASIDE
+from repropack.errors import CouldNotRunError, PackageError, UsageError
 from repropack.models.manifest import Entry, Manifest, PackageMetadata
 
 FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE = 0o644, 0o755, 0o755
 
 
 @dataclass(frozen=True)
-class Published:
-    """A package that stands at its target."""
+class Written:
+    """A package that is written aside, whole and synced."""
 
-    path: Path
+    aside: Path
     package_digest: str
     evidence_digest: str
     size_bytes: int
@@ -44,6 +49,29 @@ def write_documents(tree: Path, documents: Mapping[str, bytes]) -> None:
         place = tree / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
+
+
+def link_files(folder: Path, tree: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
+    """Put the files of a folder into a tree, as links to the same files where that is possible.
+
+    Args:
+        folder: Where they lie; nothing there is changed.
+        tree: Where they go, under the same paths.
+        wanted: Asked for each path, relative to ``folder``.
+
+    Raises:
+        OSError: a file cannot be linked or copied.
+    """
+    for place in folder.rglob("*"):
+        path = place.relative_to(folder).as_posix()
+        if not place.is_file() or not wanted(path):
+            continue
+        entry = tree / path
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(place, entry, follow_symlinks=False)
+        except OSError:  # a file system without links, or too many to one file
+            shutil.copy(place, entry, follow_symlinks=False)
 
 
 def list_entries(tree: Path) -> tuple[Entry, ...]:
@@ -83,24 +111,24 @@ def _entry(path: str, place: Path) -> Entry:
     )
 
 
-def publish(
-    tree: Path, metadata: PackageMetadata, target: Path, *, directory: bool, compress: bool
-) -> Published:
-    """Write the manifest of ``tree`` and move the whole to ``target``.
+def write_package(
+    tree: Path, metadata: PackageMetadata, *, directory: bool, compress: bool
+) -> Written:
+    """Write the manifest of ``tree``, and the package aside, and bring it to the disk.
 
     Args:
-        tree: The package's files, below a folder beside the target.
+        tree: The package's files, in a work folder.
         metadata: What the author says of the package.
-        target: The zip or directory to make; one that exists is replaced.
-        directory: Publish the tree itself instead of a zip of it.
+        directory: The tree itself is the package, instead of a zip of it.
         compress: Deflate the zip's entries instead of storing them.
 
     Returns:
-        Where it stands, with its digests and size in bytes.
+        Where it lies in the work folder, with its digests and size in bytes.
 
     Raises:
         UnsafeEntryError: a path that a package cannot have.
         UsageError: a file where no entry may stand.
+        OSError: it cannot be written whole.
 
     Determinism:
         The bytes depend on the files below ``tree``, their executable bits and the arguments;
@@ -112,20 +140,59 @@ def publish(
     (tree / MANIFEST).write_bytes(data)
     if directory:
         _fix_modes(tree, {entry.path for entry in entries if entry.executable})
-        replace_directory(tree, target)
-        size = len(data) + sum(entry.size for entry in entries)
+        sync_tree(tree)
+        aside, size = tree, len(data) + sum(entry.size for entry in entries)
     else:
-        aside = tree.parent / "package.zip"
+        aside = tree.parent / ASIDE
         _write_zip(aside, tree, entries, compress=compress)
-        aside.chmod(FILE_MODE)
-        aside.replace(target)
-        size = target.stat().st_size
-    _sync_folder(target.parent)
-    return Published(target, digest_bytes(data), evidence_digest(entries), size)
+        size = aside.stat().st_size
+    return Written(aside, digest_bytes(data), evidence_digest(entries), size)
+
+
+def check_written(written: Written) -> None:
+    """Read a package back from the disk, as strictly as anyone will.
+
+    Args:
+        written: What was meant.
+
+    Raises:
+        CouldNotRunError: it is not what was meant: a write, or the storage, has lied.
+        OSError: it cannot be read.
+    """
+    findings = Findings()
+    try:
+        with open_package(written.aside) as package:
+            check_package_whole(package, findings, expect_digest=written.package_digest)
+    except PackageError as error:
+        findings.add_error(error, written.aside.name)
+    if findings.faults:
+        fault = findings.faults[0]
+        raise CouldNotRunError(
+            f"read back before it was published: entry {fault.entry!r}: {fault.problem}",
+            hint="the storage did not keep what was written; try another disk",
+        )
+
+
+def publish(written: Written, target: Path, *, force: bool, directory: bool) -> None:
+    """Move a package that was read back to its target.
+
+    Args:
+        written: The package, in a work folder beside the target.
+        target: The zip or directory to make.
+        force: Replace a package that stands there.
+        directory: Whether it is a directory.
+
+    Raises:
+        UsageError: something stands there that may not be replaced.
+        OSError: it cannot be moved; what stood there still does.
+    """
+    check_target(target, force=force, directory=directory)
+    (publish_directory if directory else publish_file)(written.aside, target, force=force)
 
 
 def _write_zip(aside: Path, tree: Path, entries: tuple[Entry, ...], *, compress: bool) -> None:
-    with aside.open("wb") as stream:
+    aside.unlink(missing_ok=True)
+    with aside.open("xb") as stream:
         writer = ArchiveWriter(stream)
         writer.add(MANIFEST, (tree / MANIFEST).read_bytes(), deflate=compress)
         for entry in entries:
@@ -139,7 +206,9 @@ def _write_zip(aside: Path, tree: Path, entries: tuple[Entry, ...], *, compress:
                 )
         writer.finish()
         stream.flush()
+        os.fchmod(stream.fileno(), FILE_MODE)
         os.fsync(stream.fileno())
+        forget_cached(stream.fileno())
 
 
 def _fix_modes(tree: Path, executables: set[str]) -> None:
@@ -151,13 +220,3 @@ def _fix_modes(tree: Path, executables: set[str]) -> None:
         else:
             path = place.relative_to(tree).as_posix()
             place.chmod(EXECUTABLE_MODE if path in executables else FILE_MODE)
-            with place.open("rb") as stream:
-                os.fsync(stream.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

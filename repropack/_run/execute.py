@@ -2,14 +2,14 @@
 
 ``build`` and ``verify`` both come through here, so that what is recorded is what a verifier sees.
 A worker gets source, configuration, seed and at most one complete starting state; it never sees
-recorded results, logs or the manifest.
+recorded results, logs or the manifest. A build keeps notes, so that a run that has ended is not
+run again and one that was interrupted goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import shutil
-import tempfile
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +17,18 @@ from typing import TypeVar
 
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import describe_state, write_state
-from repropack._format.layout import REFERENCE_RUN
+from repropack._format.layout import REFERENCE_RUN, RUNS
 from repropack._format.log import CHAIN_START
 from repropack._format.state import EncodedState, component_of
 from repropack._read.consistency import planned_config
 from repropack._read.run import RunReader
+from repropack._run.confinement.sandbox import UNCONFINED, Sandbox
+from repropack._run.continuing import Continuation, RunJournal
+from repropack._run.folders import digest_tree, new_folder, remove_tree
 from repropack._run.launch import run_worker
 from repropack._run.recorder import RecordedRun, Recorder
 from repropack._run.worker import START_NAME
-from repropack.errors import StateError
+from repropack.errors import CouldNotRunError, StateError
 from repropack.models.log import Declaration
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.worker import Job, Message
@@ -46,16 +49,19 @@ class Launcher:
         source: Folder of the experiment's source; a run's copy of it is importable in its worker.
         tree: Root below which ``runs/<run>/`` is written.
         scratch: An existing folder for the workers' own files.
-        memory_bytes: Limit on a worker's address space, or ``None``.
+        sandbox: How the workers are confined, and the limits on each run.
         on_step: Progress.
+        notes: Folder in which notes of the runs are kept, or ``None``: then nothing is continued,
+            and nothing is synced.
     """
 
     plan: Plan
     source: Path
     tree: Path
     scratch: Path
-    memory_bytes: int | None = None
+    sandbox: Sandbox = UNCONFINED
     on_step: OnStep | None = None
+    notes: Path | None = None
 
     def run_reference(self, name: str = REFERENCE_RUN) -> RecordedRun:
         """Run the experiment from its first state to its end.
@@ -93,42 +99,78 @@ class Launcher:
     def _run(
         self, name: str, comparison: ComparisonPlan | None, reference: RunReader | None
     ) -> RecordedRun:
-        scratch = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.scratch)).absolute()
+        journal = None
+        if self.notes is not None:
+            journal = RunJournal(name, self.tree, self.notes / name)
+            finished = journal.finished()
+            if finished is not None:
+                return finished
+        scratch = new_folder(f"{name}-", self.scratch)
         try:
-            handed, here = scratch / "handed", scratch / "scratch"
-            handed.mkdir()
-            here.mkdir()
+            start = self._start(comparison, reference, journal, scratch / "start")
+            own = scratch / "own" if journal is None else journal.folder
+            for folder in (scratch / "handed", scratch / "scratch", own):
+                folder.mkdir(exist_ok=True)
             shutil.copytree(self.source, scratch / "source")
-            start = _Start()
-            if comparison is not None and reference is not None:
-                start = _compose_start(comparison, reference, scratch / "start")
             job = Job(
                 run=name,
                 source=str(scratch / "source"),
-                output=str(handed),
+                output=str(scratch / "handed"),
                 experiment=self.plan.experiment.model_copy(
                     update={"config": planned_config(self.plan, comparison)}
                 ),
                 record=self.plan.record,
-                first_step=start.first_step,
+                first_step=start.step + 1,
                 start=start.folder,
-                memory_bytes=self.memory_bytes,
             )
             recorder = Recorder(
                 name,
                 self.tree,
-                handed,
-                start.first_step,
+                scratch / "handed",
+                own,
+                _first_step(comparison),
                 keep=self.plan.record.keep,
                 chain=start.chain,
                 declared=start.declared,
                 last_step=self.plan.experiment.steps,
+                journal=journal,
+                continued=start.continued,
             )
             hash_seed = (comparison.hash_seed if comparison is not None else None) or 0
-            self._record(recorder, run_worker(job, scratch=here, hash_seed=hash_seed))
-            return recorder.result()
+            messages = run_worker(
+                job,
+                scratch=scratch / "scratch",
+                hash_seed=hash_seed,
+                sandbox=self.sandbox,
+                recorded=self.tree / RUNS / name,
+            )
+            self._record(recorder, messages)
+            if self.sandbox.level != "none":
+                _require_same(self.source, scratch / "source", name)
+            result = recorder.result()
+            if journal is not None:
+                journal.finish(result)
+            return result
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
+
+    def _start(
+        self,
+        comparison: ComparisonPlan | None,
+        reference: RunReader | None,
+        journal: RunJournal | None,
+        folder: Path,
+    ) -> _Start:
+        """Where the run goes on or begins, its starting state written to ``folder``."""
+        plan = self.plan
+        if journal is not None:
+            continued = journal.begin(plan.record.keep, plan.experiment.steps)
+            if continued is not None:
+                _write_start(continued.state, folder)
+                return _Start(continued.step, continued.chain, None, str(folder), continued)
+        if comparison is not None and reference is not None:
+            return _compose_start(comparison, reference, folder)
+        return _Start()
 
     def _record(self, recorder: Recorder, messages: Generator[Message, None, None]) -> None:
         """Record a run; the worker is ended here, whatever happens."""
@@ -138,14 +180,29 @@ class Launcher:
                     self.on_step(recorder.name, step, self.plan.experiment.steps)
 
 
+def _require_same(source: Path, copy: Path, name: str) -> None:
+    """What was executed is what was checked, also when the run is over."""
+    if digest_tree(source) != digest_tree(copy):
+        raise CouldNotRunError(
+            f"run {name!r}: its source changed while it ran: expected the packaged bytes, "
+            "observed others"
+        )
+
+
 @dataclass(frozen=True)
 class _Start:
     """Where a run begins: fresh, or in a folder that holds a complete starting state."""
 
-    first_step: int = 1
+    step: int = 0
     chain: str = CHAIN_START
     declared: tuple[Declaration, ...] | None = None
     folder: str | None = None
+    continued: Continuation | None = None
+
+
+def _first_step(comparison: ComparisonPlan | None) -> int:
+    """The first step of a run, also of one that is continued at a later."""
+    return ((comparison.resume_at if comparison is not None else None) or 0) + 1
 
 
 def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Path) -> _Start:
@@ -155,7 +212,9 @@ def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Pat
     document, state = reference.checkpoint(comparison.resume_at)
     if comparison.reset:
         _, initial = reference.checkpoint(reference.header.first_step - 1)
-        known = {component_of(name) for name in state.names()}
+        known = {component_of(name) for name in state.names()} & {
+            component_of(name) for name in initial.names()
+        }
         for component in comparison.reset:
             if component not in known:
                 raise StateError(
@@ -164,17 +223,16 @@ def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Pat
                     f"components {', '.join(sorted(known))}",
                 )
         state = _merged(state, initial, frozenset(comparison.reset))
+    _write_start(state, folder)
+    return _Start(comparison.resume_at, document.chain, reference.header.stages, str(folder))
+
+
+def _write_start(state: EncodedState, folder: Path) -> None:
     folder.mkdir()
     with (folder / f"{START_NAME}.npz").open("wb") as stream:
         write_state(stream, state)
     stored = encode_canonical(describe_state(state).model_dump(mode="json"))
     (folder / f"{START_NAME}.json").write_bytes(stored)
-    return _Start(
-        first_step=comparison.resume_at + 1,
-        chain=document.chain,
-        declared=reference.header.stages,
-        folder=str(folder),
-    )
 
 
 def _merged(state: EncodedState, initial: EncodedState, reset: frozenset[str]) -> EncodedState:

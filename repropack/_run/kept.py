@@ -1,4 +1,4 @@
-"""Stages kept whole: the worker's raw files, one a stage, appended to step by step."""
+"""Stages kept whole: the worker's raw files, one a stage and checkpoint, appended to by step."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from repropack.models.worker import KeptStage
 
 
 class KeptArrays:
-    """Appends the arrays of kept stages to one raw file a stage."""
+    """Appends the arrays of kept stages to raw files that the judge takes over one by one."""
 
     def __init__(self, folder: Path, stages: Sequence[str]) -> None:
-        self._files = {stage: folder / f"kept-{k}.raw" for k, stage in enumerate(stages)}
+        self._folder = folder
+        self._stages = tuple(stages)
         self._forms: dict[str, tuple[str, tuple[int, ...]]] = {}
-        self._rows = dict.fromkeys(stages, 0)
+        self._files: dict[str, Path] = {}
+        self._rows: dict[str, int] = {}
         self._seen: set[str] = set()
+        self._made = 0
 
     def add(self, stage: str, array: npt.NDArray[Any]) -> None:
         """Append one canonical array of a kept stage; others are ignored."""
-        if stage not in self._files:
+        if stage not in self._stages:
             return
         form = (array_type(array), array.shape)
         known = self._forms.setdefault(stage, form)
@@ -33,6 +36,10 @@ class KeptArrays:
                 stage,
                 f"is kept at every step: expected {_form(known)} as before, observed {_form(form)}",
             )
+        if stage not in self._files:
+            self._files[stage] = self._folder / f"kept-{self._made}.raw"
+            self._rows[stage] = 0
+            self._made += 1
         with self._files[stage].open("ab") as stream:
             stream.write(array.tobytes())
         self._rows[stage] += 1
@@ -40,24 +47,27 @@ class KeptArrays:
 
     def end_step(self) -> None:
         """Check that every kept stage was recorded in the step that ends."""
-        for stage in self._files:
+        for stage in self._stages:
             if stage not in self._seen:
                 raise StateError(
                     stage, "is to be kept: expected a stage of every step, observed none"
                 )
         self._seen.clear()
 
-    def stages(self) -> tuple[KeptStage, ...]:
-        return tuple(
+    def hand_over(self) -> tuple[KeptStage, ...]:
+        """Describe the rows since the last time, and begin new files for those to come."""
+        handed = tuple(
             KeptStage(
                 stage=stage,
-                file=self._files[stage].name,
-                dtype=dtype,
-                shape=shape,
+                file=file.name,
+                dtype=self._forms[stage][0],
+                shape=self._forms[stage][1],
                 rows=self._rows[stage],
             )
-            for stage, (dtype, shape) in sorted(self._forms.items())
+            for stage, file in sorted(self._files.items())
         )
+        self._files.clear()
+        return handed
 
 
 def _form(form: tuple[str, tuple[int, ...]]) -> str:

@@ -1,63 +1,33 @@
-"""The judge's side of a run: checks what a worker hands over and writes it as a package does.
+"""The judge's side of a run: checks what a worker says and writes it as a package does.
 
-The log is written here, line by line with its chain and flushed, from messages; checkpoints and
-kept arrays are read back from the worker's files, held against the log, and only then adopted.
+The log is written here, line by line with its chain and flushed, from messages. At each checkpoint
+the judge takes over everything so far: the state and the rows of kept stages are read back from
+the worker's files, held against the log, and only then written.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
-from repropack._format.canonical import decode_strict, encode_canonical
-from repropack._format.checkpoints import (
-    checkpoint_bytes,
-    checkpoint_name,
-    read_state,
-    write_state,
-)
+from repropack._format.canonical import encode_canonical
+from repropack._format.checkpoints import checkpoint_bytes, checkpoint_name, write_state
 from repropack._format.digests import digest_bytes
-from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.layout import checkpoint_folder, kept_path, log_path
 from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.log import CHAIN_START, chain_step, encode_line
-from repropack._format.npy import STORABLE_TYPES, array_size
-from repropack._format.npz import NpzWriter, npz_order
-from repropack._format.state import EncodedState
-from repropack.errors import CouldNotRunError, PackageError, UnsupportedVersionError
-from repropack.models.base import JsonObject
-from repropack.models.checkpoint import StoredState
-from repropack.models.environment import EnvironmentRecord
+from repropack._run.continuing import Continuation, RunJournal
+from repropack._run.durable import sync_path
+from repropack._run.handed import HandedFolder, TakenRows, nonsense
+from repropack.errors import CouldNotRunError
 from repropack.models.log import Declaration, HeaderLine, StartLine
-from repropack.models.worker import (
-    Checkpointed,
-    Finished,
-    KeptStage,
-    Message,
-    Ready,
-    Stepped,
-)
+from repropack.models.work import KeptForm, RecordedRun
+from repropack.models.worker import Checkpointed, Finished, Message, Ready, Stepped
 
-
-@dataclass(frozen=True)
-class RecordedRun:
-    """What a run told besides its files.
-
-    ``config`` is complete and encoded; ``last_step`` is where the run ended.
-    """
-
-    name: str
-    first_step: int
-    last_step: int
-    config: JsonObject
-    config_schema: JsonObject | None
-    environment: EnvironmentRecord
+__all__ = ["RecordedRun", "Recorder"]
 
 
 @dataclass
@@ -68,37 +38,55 @@ class Recorder:
         name: The run's name.
         tree: Root of the package tree being written.
         handed: The worker's output folder.
-        first_step: The first step of the run.
+        own: An existing folder for the judge's own files of this run.
+        first_step: The first step of the run, also where it is continued at a later one.
         keep: Stages that are kept whole.
         chain: The chain that the run continues.
         declared: What the log's header declares: the reference's own where a run resumes, so
             that an exact resume writes the reference's lines; ``None``: what the first step does.
         last_step: The last step planned; ``None``: the worker is not held to any.
+        journal: Where a build notes how far the run is; then all that is written is synced at
+            each checkpoint.
+        continued: Where the run goes on after an interruption.
     """
 
     name: str
     tree: Path
     handed: Path
+    own: Path
     first_step: int
     keep: tuple[str, ...] = ()
     chain: str = CHAIN_START
     declared: tuple[Declaration, ...] | None = None
     last_step: int | None = None
+    journal: RunJournal | None = None
+    continued: Continuation | None = None
     _ready: Ready | None = None
     _finished: Finished | None = None
     _log: BinaryIO | None = None
     _declared: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     _state: tuple[tuple[str, str], ...] | None = None
-    _kept: dict[str, list[str]] = field(default_factory=dict)
+    _rows: int = 0
     _step: int = 0
     _stored_step: int | None = None
+    _noted: bool = False
     _finish: str | None = None
     _header_written: bool = False
 
+    def __post_init__(self) -> None:
+        """Begin where the run begins, or where it is continued."""
+        self._folder = HandedFolder(self.name, self.handed)
+        self._step = self.first_step - 1
+        forms: tuple[KeptForm, ...] = ()
+        if self.continued is not None:
+            self._step, self._rows = self.continued.step, self.continued.rows
+            self.chain, forms = self.continued.chain, self.continued.progress.kept
+            self._declared = dict(self.continued.declared)
+            self._header_written = self._noted = True
+        self._taken = TakenRows(self.name, self.own, forms, durable=self.journal is not None)
+
     def record(self, messages: Iterator[Message]) -> Iterator[int]:
         """Consume a run's messages.
-
-        Kept arrays are adopted after the last message, when the worker has ended.
 
         Args:
             messages: First ``Ready``, then ``Checkpointed`` for the state before the first step,
@@ -111,11 +99,12 @@ class Recorder:
         Raises:
             CouldNotRunError: messages out of order, files that contradict them, or more than
                 the limits of a package allow.
+            InexactResumeError: a continued run gives other lines than it gave before.
+            OSError: something cannot be written.
         """
+        (self.tree / checkpoint_folder(self.name)).mkdir(parents=True, exist_ok=True)
         path = self.tree / log_path(self.name)
-        (self.tree / checkpoint_folder(self.name)).mkdir(parents=True)
-        self._step = self.first_step - 1
-        with path.open("wb") as self._log:
+        with path.open("wb" if self.continued is None else "ab") as self._log:
             for message in messages:
                 if self._finished is not None:
                     raise self._nonsense(f"expected nothing after its end, observed {message.kind}")
@@ -127,15 +116,14 @@ class Recorder:
                     self._write_step(message)
                     yield message.step
                 elif isinstance(message, Checkpointed):
-                    self._adopt_checkpoint(message.step)
+                    self._adopt(message)
                 elif isinstance(message, Finished):
                     self._note_end(message)
                 else:
                     raise self._nonsense(f"expected a step or an end, observed {message.kind}")
             if self._finished is None:
                 raise self._nonsense("expected an end, observed none")
-            os.fsync(self._log.fileno())
-        self._adopt_kept(self._finished.kept)
+        self._taken.write(self.tree / kept_path(self.name), self._rows)
 
     def result(self) -> RecordedRun:
         """What the run told, after ``record`` was consumed.
@@ -157,6 +145,9 @@ class Recorder:
             environment=self._ready.environment.model_copy(
                 update={"probe_card_at_end": self._finished.changed_families}
             ),
+            continued_after=()
+            if self.continued is None
+            else self.continued.progress.continued_after,
         )
 
     def _begin(self, message: Ready) -> None:
@@ -164,8 +155,11 @@ class Recorder:
             raise self._nonsense("expected one first state, observed a second")
         self._check_names("constants", message.constants)
         self._check_names("state", message.state)
-        self._ready = message
         self._state = message.state
+        if self.continued is not None:
+            self.continued.check_start(message)
+            message = self.continued.progress.ready
+        self._ready = message
 
     def _note_end(self, message: Finished) -> None:
         if self._stored_step != self._step:
@@ -211,11 +205,15 @@ class Recorder:
             declared = message.declarations or () if self.declared is None else self.declared
             self._write_head(self._ready, declared)
         line, self.chain = chain_step(self.chain, self._step_record(message))
+        if self.continued is not None:
+            self.continued.check_line(message.step, line)
         self._write(line)
         self._step, self._state, self._finish = message.step, message.state, message.finish
-        stages = dict(message.stages or ())
-        for stage in set(self.keep) if message.stages is not None else ():
-            self._kept.setdefault(stage, []).append(stages[stage])
+        if message.stages is not None:
+            stages = dict(message.stages)
+            self._rows += 1
+            for stage in set(self.keep):
+                self._taken.expect(stage, stages[stage])
 
     def _check_step(self, message: Stepped) -> None:
         if self._stored_step is None:
@@ -264,23 +262,42 @@ class Recorder:
             record["finish"] = message.finish
         return record
 
-    def _adopt_checkpoint(self, step: int) -> None:
-        """Both files are written anew from what was read: the worker may still hold its own."""
-        name = checkpoint_name(step)
+    def _adopt(self, message: Checkpointed) -> None:
+        """Take over everything up to a checkpoint, so that no interruption loses more than since.
+
+        Both files are written anew from what was read: the worker may still hold its own.
+        """
+        step, name = message.step, checkpoint_name(message.step)
         if step != self._step or self._stored_step == step:
             raise self._nonsense(f"expected a step after {self._step}, observed checkpoint {name}")
-        stored, state = self._read_checkpoint(name)
+        stored, state = self._folder.read_checkpoint(step)
         if stored.components != self._state:
             raise self._nonsense(f"checkpoint {name} does not hold the state that was recorded")
-        document = checkpoint_bytes(stored, step=step, chain=self.chain)
-        self._check_size(f"checkpoint {name}", "max_document_bytes", document)
-        folder = self.tree / checkpoint_folder(self.name)
-        (folder / f"{name}.json").write_bytes(document)
-        with (folder / f"{name}.npz").open("wb") as stream:
-            write_state(stream, state)
+        grown = self._taken.take(message.kept, self._folder)
+        if self.continued is None or step > self.continued.step:
+            document = checkpoint_bytes(stored, step=step, chain=self.chain)
+            self._check_size(f"checkpoint {name}", "max_document_bytes", document)
+            self._note_progress(grown)
+            folder = self.tree / checkpoint_folder(self.name)
+            with (folder / f"{name}.npz").open("wb") as stream:
+                write_state(stream, state)
+            (folder / f"{name}.json").write_bytes(document)
+            if self.journal is not None:
+                for path in (folder / f"{name}.npz", folder / f"{name}.json", folder):
+                    sync_path(path)
         for suffix in ("npz", "json"):
-            (self.handed / f"{name}.{suffix}").unlink()
+            self._folder.remove(f"{name}.{suffix}")
         self._stored_step = step
+
+    def _note_progress(self, grown: bool) -> None:  # noqa: FBT001 - what ``take`` says
+        """Sync the log, and note what a checkpoint needs beside itself to be continued from."""
+        if self.journal is None or self._ready is None or self._log is None:
+            return
+        os.fsync(self._log.fileno())
+        if grown or not self._noted:
+            forms = tuple(self._taken.forms.values())
+            self.journal.note(self._ready, forms, self.continued)
+            self._noted = True
 
     def _check_size(self, what: str, limit: str, data: bytes) -> None:
         """What readers refuse is not written."""
@@ -291,69 +308,5 @@ class Recorder:
                 f"observed {len(data)}"
             )
 
-    def _read_checkpoint(self, name: str) -> tuple[StoredState, EncodedState]:
-        try:
-            with self._open(f"{name}.json") as stream:
-                data = stream.read(DEFAULT_LIMITS.max_document_bytes + 1)
-            decode_strict(data, where=f"{name}.json")
-            stored = StoredState.model_validate_json(data)
-            with self._open(f"{name}.npz") as stream:
-                return stored, read_state(stream, stored, where=f"{name}.npz")
-        except (OSError, ValueError, PackageError, UnsupportedVersionError) as error:
-            raise self._nonsense(f"checkpoint {name} cannot be adopted: {error}") from error
-
-    def _open(self, name: str) -> BinaryIO:
-        """Open a file of the worker's folder: a regular one, never a link, a pipe or a device."""
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(self.handed / name, flags)
-        stream = os.fdopen(descriptor, "rb")
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            stream.close()
-            raise OSError(f"{name}: expected a regular file")
-        return stream
-
-    def _adopt_kept(self, kept: tuple[KeptStage, ...]) -> None:
-        observed = sorted(row.stage for row in kept)
-        if observed != sorted(self._kept):
-            raise self._nonsense(f"kept stages: expected {sorted(self._kept)}, observed {observed}")
-        if not kept:
-            return
-        by_stage = {row.stage: row for row in kept}
-        with (self.tree / kept_path(self.name)).open("wb") as stream:
-            writer = NpzWriter(stream)
-            for stage in npz_order(by_stage):
-                row = by_stage[stage]
-                with self._open_kept(row) as source:
-                    self._check_kept(row, source)
-                    source.seek(0)
-                    writer.add_raw(stage, row.dtype, (row.rows, *row.shape), source)
-            writer.finish()
-
-    def _open_kept(self, kept: KeptStage) -> BinaryIO:
-        try:
-            return self._open(kept.file)
-        except OSError as error:
-            raise self._nonsense(f"kept stage {kept.stage!r} cannot be adopted: {error}") from error
-
-    def _check_kept(self, kept: KeptStage, source: BinaryIO) -> None:
-        """Hold every row of a kept stage against the log."""
-        recorded = self._kept[kept.stage]
-        place = f"kept stage {kept.stage!r}"
-        if kept.dtype not in STORABLE_TYPES:
-            raise self._nonsense(f"{place}: expected a type that is stored, observed {kept.dtype}")
-        if kept.rows != len(recorded):
-            raise self._nonsense(f"{place}: expected {len(recorded)} rows, observed {kept.rows}")
-        try:
-            size = array_size(place, kept.dtype, kept.shape)
-        except PackageError as error:
-            raise self._nonsense(str(error)) from error
-        observed = os.fstat(source.fileno()).st_size
-        if observed != size * kept.rows:
-            raise self._nonsense(f"{place}: expected {size * kept.rows} bytes, observed {observed}")
-        for row, expected in enumerate(recorded):
-            array = np.frombuffer(source.read(size), kept.dtype).reshape(kept.shape)
-            if fingerprint_canonical(array) != expected:
-                raise self._nonsense(f"{place}, row {row}, is not what was recorded")
-
     def _nonsense(self, problem: str) -> CouldNotRunError:
-        return CouldNotRunError(f"run {self.name!r}: the worker handed over nonsense: {problem}")
+        return nonsense(self.name, problem)

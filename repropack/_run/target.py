@@ -1,15 +1,19 @@
-"""What may be replaced at a target, and how: never anything but what repropack makes."""
+"""What may be replaced at a target, and how it gets there: whole, and never over anything else."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from repropack._format.layout import MANIFEST
 from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT
+from repropack._run.durable import sync_path
+from repropack._run.folders import remove_tree
+from repropack._run.moves import exchange_directories, move_new
 from repropack.errors import UsageError
 from repropack.models.manifest import FORMAT_NAME
+
+_ANOTHER = "give another, or --force to replace a package"
 
 
 def check_target(target: Path, *, force: bool, directory: bool) -> None:
@@ -21,17 +25,19 @@ def check_target(target: Path, *, force: bool, directory: bool) -> None:
         directory: Whether a directory is to be made.
 
     Raises:
-        UsageError: something stands there that may not be replaced.
+        UsageError: something stands there that may not be replaced, or nothing ever can.
     """
-    if not target.exists() and not target.is_symlink():
+    try:
+        target.lstat()
+        is_package = _is_directory(target) if directory else _is_zip(target)
+    except (FileNotFoundError, NotADirectoryError):
         return
-    kind = "folder" if directory else "path"
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{target.name}: cannot be written there: {reason}") from error
     if not force:
-        raise UsageError(
-            f"{target.name}: expected a {kind} that does not exist, observed one that does",
-            hint="give another, or --force to replace a package",
-        )
-    if target.is_symlink() or not (_is_directory(target) if directory else _is_zip(target)):
+        raise UsageError(_taken(target, directory=directory), hint=_ANOTHER)
+    if target.is_symlink() or not is_package:
         expected = "a package directory" if directory else "a package's zip"
         raise UsageError(
             f"{target.name}: expected {expected} to replace, observed something else",
@@ -39,24 +45,58 @@ def check_target(target: Path, *, force: bool, directory: bool) -> None:
         )
 
 
-def replace_directory(tree: Path, target: Path) -> None:
-    """Put ``tree`` in the place of ``target``; where that fails, ``target`` is put back.
+def publish_file(aside: Path, target: Path, *, force: bool) -> None:
+    """Move a file, which is whole and synced, to its target, and sync the folder there.
 
-    What stood there waits beside the target, outside the work folder, until the new one stands: a
-    process that is killed in between leaves it there whole.
+    Args:
+        aside: The file, on the target's file system.
+        target: Where it goes.
+        force: Replace what stands there, which ``check_target`` has looked at.
+
+    Raises:
+        UsageError: without ``force``: something stands there, maybe since a moment ago.
+        OSError: it cannot be moved, and what stood there still does; or the folder cannot be
+            synced, and the new file may be gone after a power cut.
     """
-    if not target.exists():
-        tree.rename(target)
+    if force:
+        aside.replace(target)
+    else:
+        _move_new(aside, target, directory=False)
+    sync_path(target.parent)
+
+
+def publish_directory(tree: Path, target: Path, *, force: bool) -> None:
+    """Move a directory, which is whole and synced, to its target, and sync the folder there.
+
+    Args:
+        tree: The directory, in a work folder beside the target.
+        target: Where it goes.
+        force: Exchange it with the directory that stands there, which ``check_target`` has looked
+            at; the old one is removed afterwards.
+
+    Raises:
+        UsageError: without ``force``: something stands there, maybe since a moment ago.
+        OSError: as for ``publish_file``.
+    """
+    if not force or not target.exists():
+        _move_new(tree, target, directory=True)
+        sync_path(target.parent)
         return
-    former = target.with_name(f"{tree.parent.name}.former")
+    former = exchange_directories(tree, target, target.with_name(f"{tree.parent.name}.former"))
+    sync_path(target.parent)
+    remove_tree(former)
+
+
+def _move_new(aside: Path, target: Path, *, directory: bool) -> None:
     try:
-        target.rename(former)
-        tree.rename(target)
-    except BaseException:
-        if former.exists() and not target.exists():
-            former.rename(target)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
+        move_new(aside, target)
+    except FileExistsError as error:
+        raise UsageError(_taken(target, directory=directory), hint=_ANOTHER) from error
+
+
+def _taken(target: Path, *, directory: bool) -> str:
+    kind = "folder" if directory else "path"
+    return f"{target.name}: expected a {kind} that does not exist, observed one that does"
 
 
 def _is_zip(target: Path) -> bool:

@@ -71,7 +71,6 @@ def main() -> int:
     """
     job = Job.model_validate_json(sys.stdin.buffer.readline())
     with _take_over_stdout() as protocol:
-        _limit_memory(job.memory_bytes)
         sys.path.insert(0, job.source)
         worker = _Worker(job, protocol)
         try:
@@ -97,15 +96,6 @@ def _take_over_stdout() -> BinaryIO:
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: os.dup2(2, descriptor, inheritable=False))
     return os.fdopen(descriptor, "wb")
-
-
-def _limit_memory(memory_bytes: int | None) -> None:
-    if memory_bytes is not None and sys.platform != "win32":
-        import resource  # noqa: PLC0415 - not on every platform
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        soft = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 class _RaisedError(RepropackError):
@@ -148,7 +138,7 @@ class _Worker:
             raise
         self._guarded("close", lambda: close_experiment(experiment))
         changed = changed_families(card, probe_card())
-        self.say(Finished(kept=self._kept.stages(), changed_families=changed))
+        self.say(Finished(changed_families=changed))
 
     def _restore(self, experiment: Any, folder: Path) -> None:
         stored = StoredState.model_validate_json((folder / f"{START_NAME}.json").read_bytes())
@@ -210,7 +200,7 @@ class _Worker:
             )
         )
         if stores:
-            self.say(Checkpointed(step=step))
+            self.say(Checkpointed(step=step, kept=self._kept.hand_over()))
         if components is not None:
             self._know(components)
         return ends
@@ -221,20 +211,33 @@ class _Worker:
 
     def _note_stage(self, stage: str, array: npt.NDArray[Any]) -> None:
         self.stage = stage
-        self._kept.add(stage, array)
+        self._writing(lambda: self._kept.add(stage, array))
 
     def _state(self, experiment: Any) -> EncodedState:
         return self._guarded("state_dict", lambda: encode_state(experiment.state_dict()))
 
     def _store(self, state: EncodedState, step: int) -> tuple[tuple[str, str], ...]:
         name = checkpoint_name(step)
-        with (self._output / f"{name}.npz").open("wb") as stream:
-            write_state(stream, state)
         stored = describe_state(state)
-        (self._output / f"{name}.json").write_bytes(
-            encode_canonical(stored.model_dump(mode="json"))
-        )
+
+        def write() -> None:
+            with (self._output / f"{name}.npz").open("wb") as stream:
+                write_state(stream, state)
+            document = encode_canonical(stored.model_dump(mode="json"))
+            (self._output / f"{name}.json").write_bytes(document)
+
+        self._writing(write)
         return stored.components
+
+    def _writing(self, write: Callable[[], None]) -> None:
+        """Write what is handed over; a disk that is full or fails is no fault of the experiment."""
+        try:
+            write()
+        except OSError as error:
+            raise CouldNotRunError(
+                f"run {self._job.run!r}, step {self.step}: what was recorded cannot be handed "
+                f"over: {error.strerror or error}"
+            ) from error
 
     def _guarded(self, what: str, call: Callable[[], _T]) -> _T:
         """Call into the experiment; what it raises becomes one line that names the place."""

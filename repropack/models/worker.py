@@ -35,7 +35,7 @@ class Job(Model):
     """What a worker is to run. Paths are absolute and private to this run.
 
     ``start`` is the folder of a complete starting state (``start.npz``, ``start.json``) or null
-    for a fresh run; ``memory_bytes`` limits the worker's address space.
+    for a fresh run.
     """
 
     run: RunName
@@ -45,7 +45,6 @@ class Job(Model):
     record: RecordPlan
     first_step: StepNumber
     start: str | None = None
-    memory_bytes: Count | None = None
 
 
 class Ready(Model):
@@ -69,14 +68,7 @@ class Stepped(Model):
     state: tuple[NamedDigest, ...] | None
     metrics: dict[StageName, Number]
     printed: dict[StageName, Printed]
-    finish: Annotated[str, Field(max_length=400)] | None
-
-
-class Checkpointed(Model):
-    """A state was stored in the output folder under ``checkpoint_name(step)``."""
-
-    kind: Literal["checkpointed"] = "checkpointed"
-    step: StepNumber
+    finish: Annotated[str, Field(min_length=1, max_length=400)] | None
 
 
 class KeptStage(Model):
@@ -89,6 +81,18 @@ class KeptStage(Model):
     rows: Count
 
 
+class Checkpointed(Model):
+    """A state was stored in the output folder under ``checkpoint_name(step)``.
+
+    ``kept`` describes the rows of kept stages since the checkpoint before, in files that the
+    worker has closed and touches no more.
+    """
+
+    kind: Literal["checkpointed"] = "checkpointed"
+    step: StepNumber
+    kept: tuple[KeptStage, ...] = ()
+
+
 class Finished(Model):
     """The run has ended as planned, or by the experiment's own ``finish``.
 
@@ -97,7 +101,6 @@ class Finished(Model):
     """
 
     kind: Literal["finished"] = "finished"
-    kept: tuple[KeptStage, ...]
     changed_families: dict[str, Digest] | None = None
 
 

@@ -60,6 +60,13 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+KEPT = "what was recorded is kept in .tiny.zip.work: --resume continues it, --discard begins again"
+
+
+def left(out: Path) -> list[str]:
+    return sorted(path.name for path in out.iterdir())
+
+
 def never(run: str, step: int, last: int) -> None:
     pytest.fail("nothing was to be run")
 
@@ -178,15 +185,6 @@ def test_a_package_built_twice_is_the_same_file(
                 "expected it to finish"
             ),
         ),
-        (
-            "raises-in-load",
-            ExperimentLoadError,
-            "experiment.load",
-            (
-                "entry point 'tiny_lab:Experiment': load_state_dict raised before the first step: "
-                "KeyError: 'moment'"
-            ),
-        ),
         ("tuple-state", StateError, "experiment.state", None),
     ],
 )
@@ -205,18 +203,31 @@ def test_a_build_that_fails_leaves_nothing(
     assert type(caught.value) is error
     assert caught.value.code == code
     assert message in (None, caught.value.message)
-    assert list(out.iterdir()) == []
+    assert left(out) == []
 
 
-def test_an_interrupted_build_leaves_nothing(project: Path, out: Path):
-    """An interrupt in the middle of a run is passed on, and everything is taken away."""
+def test_a_build_that_fails_late_keeps_what_it_recorded(tmp_path: Path, out: Path):
+    """A reference that has ended is not lost with the comparison that cannot be run."""
+    project = write_project(tmp_path / "project", SOURCES["raises-in-load"], more=RESUME)
+    with pytest.raises(ExperimentLoadError) as caught:
+        build_package(project, out / "tiny.zip")
+    assert caught.value.message == (
+        "entry point 'tiny_lab:Experiment': load_state_dict raised before the first step: "
+        "KeyError: 'moment'"
+    )
+    assert (caught.value.hint or "").endswith(f"; {KEPT}")
+    assert left(out) == [".tiny.zip.work"]
+
+
+def test_a_build_interrupted_before_its_first_checkpoint_leaves_nothing(project: Path, out: Path):
+    """An interrupt is passed on, and where there is nothing to continue from all is taken away."""
 
     def interrupt(run: str, step: int, last: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         build_package(project, out / "tiny.zip", on_step=interrupt)
-    assert list(out.iterdir()) == []
+    assert left(out) == []
 
 
 @pytest.mark.parametrize("directory", [False, True], ids=["zip", "directory"])
@@ -293,7 +304,10 @@ def test_a_target_that_came_meanwhile_is_not_replaced(project: Path, out: Path):
     with pytest.raises(UsageError, match="expected a path that does not exist"):
         build_package(project, out / "tiny.zip", on_step=arrive)
     assert (out / "tiny.zip").read_bytes() == b"mine"
-    assert [path.name for path in out.iterdir()] == ["tiny.zip"]
+    assert left(out) == [".tiny.zip.work", "tiny.zip"]
+    (out / "tiny.zip").unlink()
+    build_package(project, out / "tiny.zip", left_over="resume", on_step=never)
+    assert left(out) == ["tiny.zip"]
 
 
 def test_missing_parent_folders_are_made(project: Path, out: Path):
@@ -320,7 +334,15 @@ def breaking(*arguments: Any, **options: Any) -> Any:
 
 @pytest.mark.parametrize(
     "name",
-    ["compute_results", "_check_identical", "_drop_repeated", "package_readme", "publish"],
+    [
+        "compute_results",
+        "_check_identical",
+        "link_files",
+        "package_readme",
+        "write_package",
+        "check_written",
+        "publish",
+    ],
 )
 def test_a_failure_at_any_stage_leaves_the_old_package(
     project: Path, out: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -330,31 +352,29 @@ def test_a_failure_at_any_stage_leaves_the_old_package(
         ZipMember("manifest.json", 0, 0, 0, deflated=False, executable=False, offset=0)
     )
     (out / "tiny.zip").write_bytes(old)
-    monkeypatch.setattr(build_module, name, breaking)
-    with pytest.raises(DiskError):
-        build_package(project, out / "tiny.zip", force=True)
+    with monkeypatch.context() as broken:
+        broken.setattr(build_module, name, breaking)
+        with pytest.raises(CouldNotRunError) as caught:
+            build_package(project, out / "tiny.zip", force=True)
+    assert (caught.value.message, caught.value.hint) == ("the disk is gone", KEPT)
     assert (out / "tiny.zip").read_bytes() == old
-    assert [path.name for path in out.iterdir()] == ["tiny.zip"]
+    assert left(out) == [".tiny.zip.work", "tiny.zip"]
+    build_package(project, out / "tiny.zip", force=True, left_over="resume", on_step=never)
+    assert left(out) == ["tiny.zip"]
+    assert check_package(out / "tiny.zip").verdict == "intact"
 
 
 def test_a_directory_that_cannot_be_moved_leaves_the_old_package(
     project: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """The old directory is moved away last of all, and back again where the new cannot come."""
+    """The old directory stands until the new one does."""
     build_package(project, out / "tiny", directory=True)
     digest = check_package(out / "tiny").package_digest
-    rename = Path.rename
-
-    def renaming(self: Path, target: Path) -> Path:
-        if self.name == "tree":
-            raise DiskError("the disk is gone")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", renaming)
-    with pytest.raises(DiskError):
+    monkeypatch.setattr("repropack._run.target.exchange_directories", breaking)
+    with pytest.raises(CouldNotRunError, match="the disk is gone"):
         build_package(project, out / "tiny", directory=True, force=True)
     assert check_package(out / "tiny").package_digest == digest
-    assert [path.name for path in out.iterdir()] == ["tiny"]
+    assert left(out) == [".tiny.work", "tiny"]
 
 
 def test_a_failed_expectation_still_gives_a_package(tmp_path: Path, out: Path):
@@ -430,7 +450,7 @@ def test_arrays_that_differ_under_equal_fingerprints_end_the_build(
         "run 'resume': expected arrays and a chain equal to the reference's, as its fingerprints "
         "are; observed others: the machine or its storage is faulty"
     )
-    assert list(out.iterdir()) == []
+    assert left(out) == [".tiny.zip.work"]
 
 
 @pytest.mark.parametrize(
@@ -477,7 +497,7 @@ def test_a_change_that_drags_another_along_is_refused(tmp_path: Path, out: Path)
     assert caught.value.message == (
         "comparison 'fast': expected to change rate alone, observed another value of half as well"
     )
-    assert list(out.iterdir()) == []
+    assert left(out) == [".tiny.zip.work"]
 
 
 def test_a_package_directory_inside_the_project_is_no_source(tmp_path: Path):
@@ -505,7 +525,7 @@ def test_a_comparison_beyond_the_end_of_the_reference_is_wrong_use(tmp_path: Pat
     assert caught.value.message == (
         "run 'reference': no checkpoint after step 6: expected one of 0, 2, 3"
     )
-    assert list(out.iterdir()) == []
+    assert left(out) == [".tiny.zip.work"]
 
 
 def test_a_project_that_is_not_there_or_at_fault_is_wrong_use(tmp_path: Path, out: Path):

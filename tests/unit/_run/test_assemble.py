@@ -11,9 +11,19 @@ from typing import Any
 
 import pytest
 
+from repropack._format.zip_layout import ZipMember, local_header
+from repropack._read.package import open_package
 from repropack._run import assemble
-from repropack._run.assemble import list_entries, publish, write_documents
-from repropack.errors import UnsafeEntryError, UsageError
+from repropack._run.assemble import (
+    Written,
+    check_written,
+    link_files,
+    list_entries,
+    publish,
+    write_documents,
+    write_package,
+)
+from repropack.errors import CouldNotRunError, UnsafeEntryError, UsageError
 from repropack.models.manifest import Author, PackageMetadata
 
 METADATA = PackageMetadata(
@@ -46,8 +56,18 @@ def tree(tmp_path: Path) -> Path:
     return tree
 
 
-def put(tree: Path, target: Path, **options: bool) -> assemble.Published:
-    return publish(tree, METADATA, target, **{"directory": False, "compress": False, **options})
+def put(
+    tree: Path,
+    target: Path,
+    *,
+    directory: bool = False,
+    compress: bool = False,
+    force: bool = False,
+) -> Written:
+    """Write and publish a tree, without reading it back: it is no package."""
+    written = write_package(tree, METADATA, directory=directory, compress=compress)
+    publish(written, target, force=force, directory=directory)
+    return written
 
 
 def test_entries_are_sorted_and_described(tree: Path):
@@ -142,21 +162,34 @@ def breaking(*arguments: Any, **options: Any) -> Any:
     raise DiskError("the disk is gone")
 
 
+def old_zip(path: Path) -> bytes:
+    """Something at ``path`` that begins like a package, and may be replaced."""
+    data = local_header(
+        ZipMember("manifest.json", 0, 0, 0, deflated=False, executable=False, offset=0)
+    )
+    path.write_bytes(data)
+    return data
+
+
+def old_directory(path: Path) -> None:
+    write_documents(path, {"manifest.json": b'{"format": "replay-package"}', "source/old.py": b""})
+
+
 BREAKABLE = ["_write_zip", "list_entries", "encode_canonical", "ArchiveWriter", "Manifest"]
 
 
-@pytest.mark.parametrize("name", [*BREAKABLE, "fsync", "chmod", "replace"])
+@pytest.mark.parametrize("name", [*BREAKABLE, "fsync", "fchmod", "replace"])
 def test_a_zip_that_cannot_be_published_leaves_the_old_one(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     """Whatever fails on the way, the target is what it was before."""
-    (tmp_path / "tiny.zip").write_bytes(b"old")
-    place: Any = {"fsync": os, "chmod": Path, "replace": Path}.get(name, assemble)
+    old = old_zip(tmp_path / "tiny.zip")
+    place: Any = {"fsync": os, "fchmod": os, "replace": Path}.get(name, assemble)
     monkeypatch.setattr(place, name, breaking)
     with pytest.raises(DiskError):
-        put(tree, tmp_path / "tiny.zip")
+        put(tree, tmp_path / "tiny.zip", force=True)
     monkeypatch.undo()
-    assert (tmp_path / "tiny.zip").read_bytes() == b"old"
+    assert (tmp_path / "tiny.zip").read_bytes() == old
     assert sorted(path.name for path in tmp_path.iterdir()) == [".work", "tiny.zip"]
 
 
@@ -165,41 +198,69 @@ def test_a_directory_that_cannot_be_published_leaves_the_old_one(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     """Nothing is moved before everything is written."""
-    write_documents(tmp_path / "tiny", {"manifest.json": b"old"})
+    old_directory(tmp_path / "tiny")
     monkeypatch.setattr(os if name == "fsync" else assemble, name, breaking)
     with pytest.raises(DiskError):
-        put(tree, tmp_path / "tiny", directory=True)
+        put(tree, tmp_path / "tiny", directory=True, force=True)
     monkeypatch.undo()
-    assert (tmp_path / "tiny/manifest.json").read_bytes() == b"old"
-
-
-@pytest.mark.parametrize("error", [DiskError, KeyboardInterrupt])
-@pytest.mark.parametrize("failing", [1, 2])
-def test_a_directory_that_cannot_be_moved_is_put_back(
-    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, error: type
-):
-    """Between moving the old away and the new in place, a failure puts the old back."""
-    write_documents(tmp_path / "tiny", {"manifest.json": b"old"})
-    rename, calls = Path.rename, []
-
-    def renaming(self: Path, target: Path) -> Path:
-        calls.append(target)
-        if len(calls) == failing:
-            raise error
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", renaming)
-    with pytest.raises(error):
-        put(tree, tmp_path / "tiny", directory=True)
-    monkeypatch.undo()
-    assert (tmp_path / "tiny/manifest.json").read_bytes() == b"old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".work", "tiny"]
+    assert (tmp_path / "tiny/source/old.py").is_file()
 
 
 def test_a_package_replaces_what_stood_there(tree: Path, tmp_path: Path):
-    """A new directory holds nothing of the old one."""
-    write_documents(tmp_path / "tiny", {"manifest.json": b"old", "source/old.py": b""})
-    put(tree, tmp_path / "tiny", directory=True)
+    """A new directory holds nothing of the old one, of which nothing is left."""
+    old_directory(tmp_path / "tiny")
+    put(tree, tmp_path / "tiny", directory=True, force=True)
     assert not (tmp_path / "tiny/source/old.py").exists()
     assert (tmp_path / "tiny/source/tiny_lab.py").is_file()
-    assert not (tmp_path / ".work/former").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".work", "tiny"]
+    assert list((tmp_path / ".work").iterdir()) == []
+
+
+def test_files_are_linked_into_a_tree_and_nothing_is_changed(tree: Path, tmp_path: Path):
+    """The same files under the same paths; what is not wanted is left out."""
+    other = tmp_path / ".work/assembled"
+    link_files(tree, other, lambda path: not path.startswith("source/run"))
+    assert sorted(p.relative_to(other).as_posix() for p in other.rglob("*") if p.is_file()) == [
+        "README.md",
+        "plan.json",
+        "source/tiny_lab.py",
+    ]
+    assert (other / "plan.json").samefile(tree / "plan.json")
+    assert {path: (tree / path).read_bytes() for path in FILES} == FILES
+
+
+def test_files_are_copied_where_they_cannot_be_linked(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Bytes and executable bit come along."""
+    monkeypatch.setattr(os, "link", breaking)
+    other = tmp_path / ".work/assembled"
+    link_files(tree, other)
+    assert {path: (other / path).read_bytes() for path in FILES} == FILES
+    assert (other / "source/run.sh").stat().st_mode & 0o777 == 0o700
+    assert not (other / "plan.json").samefile(tree / "plan.json")
+
+
+def test_a_package_that_is_not_what_was_written_is_not_published(lab_package: Path, tmp_path: Path):
+    """One byte that the disk has not kept is seen when the package is read back."""
+    aside = tmp_path / "package.zip"
+    data = bytearray(lab_package.read_bytes())
+    with open_package(lab_package) as package:
+        digest = package.package_digest
+    aside.write_bytes(data)
+    check_written(Written(aside, digest, digest, len(data)))
+    data[len(data) // 2] ^= 1
+    aside.write_bytes(data)
+    with pytest.raises(CouldNotRunError, match=r"^read back before it was published: entry '"):
+        check_written(Written(aside, digest, digest, len(data)))
+
+
+@pytest.mark.parametrize("kept", [0, 1, 100, -5], ids=["nothing", "a-byte", "some", "all-but-5"])
+def test_a_write_that_was_cut_is_seen(lab_package: Path, tmp_path: Path, kept: int):
+    """A file that is shorter than it was written is no package."""
+    aside = tmp_path / "package.zip"
+    with open_package(lab_package) as package:
+        digest = package.package_digest
+    aside.write_bytes(lab_package.read_bytes()[:kept])
+    with pytest.raises(CouldNotRunError, match=r"^read back before it was published"):
+        check_written(Written(aside, digest, digest, 1))

@@ -41,8 +41,11 @@ class Worker:
     def __init__(self, folder: Path, **options: Any) -> None:
         self.tree, self.handed = folder / "tree", folder / "handed"
         self.handed.mkdir()
+        self.own = folder / "own"
+        self.own.mkdir()
+        folders = (self.tree, self.handed, self.own)
         self.recorder = Recorder(
-            "reference", self.tree, self.handed, 1, **{"keep": ("w",), "last_step": 2, **options}
+            "reference", *folders, 1, **{"keep": ("w",), "last_step": 2, **options}
         )
         self.rows = np.arange(6.0).reshape(2, 3)
 
@@ -74,8 +77,8 @@ class Worker:
             Checkpointed(step=0),
             self.stepped(1),
             self.stepped(2),
-            Checkpointed(step=2),
-            Finished(kept=(kept,)),
+            Checkpointed(step=2, kept=(kept,)),
+            Finished(),
         ]
 
     def stepped(self, step: int, **changes: Any) -> Stepped:
@@ -120,7 +123,7 @@ def test_an_honest_run_is_recorded(worker: Worker):
         assert run.checkpoint(2)[0].chain == worker.recorder.chain
         rows = list(run.kept_rows("w") or ())
     np.testing.assert_array_equal(rows, worker.rows)
-    assert [path.name for path in worker.handed.iterdir()] == ["kept-0.raw"]
+    assert list(worker.handed.iterdir()) == []
 
 
 def test_a_resumed_run_declares_what_the_reference_does(tmp_path: Path):
@@ -329,7 +332,7 @@ def test_an_adopted_checkpoint_is_out_of_the_workers_reach(worker: Worker):
 
 
 def with_kept(messages: list[Message], *kept: KeptStage) -> list[Message]:
-    return [*messages[:-1], Finished(kept=kept)]
+    return [*messages[:-2], Checkpointed(step=2, kept=kept), messages[-1]]
 
 
 HONEST = KeptStage(stage="w", file="kept-0.raw", dtype="<f8", shape=(3,), rows=2)
@@ -413,7 +416,7 @@ def test_kept_stages_stand_in_the_order_of_an_npz(tmp_path: Path):
         kept.append(
             HONEST.model_copy(update={"stage": name, "file": f"kept-{place}.raw", "rows": 1})
         )
-    worker.record([*messages[:2], step, Checkpointed(step=1), Finished(kept=tuple(kept))])
+    worker.record([*messages[:2], step, Checkpointed(step=1, kept=tuple(kept)), Finished()])
     with (worker.tree / "runs/reference/kept.npz").open("rb") as stream:
         assert list(read_npz(stream, where="kept.npz")) == ["w#2", "w-2", "w"]
 
@@ -424,7 +427,7 @@ def test_a_run_that_ends_before_any_stage_keeps_nothing(tmp_path: Path):
     messages = worker.messages()
     step = worker.stepped(1, stages=None, declarations=None, finish="enough")
     worker.hand_over(1)
-    worker.record([*messages[:2], step, Checkpointed(step=1), Finished(kept=())])
+    worker.record([*messages[:2], step, Checkpointed(step=1), Finished()])
     assert worker.recorder.result().last_step == 1
     assert not (worker.tree / "runs/reference/kept.npz").exists()
 
@@ -464,6 +467,6 @@ def test_a_run_without_a_step_has_no_result(worker: Worker):
     worker.recorder.last_step = None
     messages = worker.messages()
     worker.recorder = replace(worker.recorder, keep=())
-    worker.record([*messages[:2], Finished(kept=())])
+    worker.record([*messages[:2], Finished()])
     with pytest.raises(CouldNotRunError, match="expected at least one step and an end"):
         worker.recorder.result()

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import repropack
+from repropack._format.limits import RunLimits
+from repropack._run.confinement.sandbox import Sandbox
 from repropack._run.variables import FIXED_VARIABLES, NUMERIC_VARIABLES, STARTING_VARIABLES
 from repropack.errors import (
     ConfigurationError,
@@ -194,7 +196,9 @@ def test_an_array_type_that_cannot_be_stored_keeps_its_class(tmp_path: Path):
 
 def test_a_limit_on_memory_ends_a_state_that_is_too_big(tmp_path: Path):
     """An allocation beyond the limit is the experiment's error, not the machine's end."""
-    error = failure(tmp_path, "huge-state", memory_bytes=4 << 30)
+    error = failure(
+        tmp_path, "huge-state", sandbox=Sandbox(limits=RunLimits(max_run_memory_bytes=2 << 30))
+    )
     assert isinstance(error, StepError)
     assert (error.step, error.stage) == (2, "weights")
     assert error.cause.startswith("state_dict: MemoryError: Unable to allocate 128. GiB")

@@ -6,32 +6,34 @@ the package. A result is called reproduced, never correct.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
 from repropack._compare.environments import account_of
-from repropack._compare.logs import split
-from repropack._compare.notebooks import compare_notebooks, is_executed
-from repropack._format.digests import digest_bytes
 from repropack._format.layout import LICENSE, NOTEBOOK, README, REFERENCE_RUN, SOURCE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack._present.notebook import make_notebook
-from repropack._present.rendered import load_painter, painter_version, render_figures
+from repropack._format.paths import shown_path
+from repropack._present.rendered import load_painter
 from repropack._read.container import open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
 from repropack._read.run import RunReader
+from repropack._redone import redraw, repeat_notebook
+from repropack._run.confinement.consent import (
+    BY_DEFAULT,
+    Consent,
+    confine,
+    describe,
+    require_trusted,
+)
+from repropack._run.confinement.sandbox import Sandbox
 from repropack._run.execute import Launcher, OnStep
-from repropack._run.notebook import execute_notebook
-from repropack._run.notebook_form import notebook_bytes
+from repropack._run.folders import new_folder, remove_tree
 from repropack._run.recorder import RecordedRun
 from repropack.errors import (
-    ConfinementUnavailableError,
     CouldNotRunError,
     ExperimentError,
     PackageError,
@@ -39,10 +41,10 @@ from repropack.errors import (
     UnsupportedVersionError,
     UsageError,
 )
-from repropack.lab import SHIPPED_SOURCES
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.plan import ComparisonPlan
 from repropack.models.reports import (
+    Confinement,
     NotebookVerification,
     Problem,
     RenderedVerification,
@@ -52,9 +54,6 @@ from repropack.models.reports import (
     VerificationReport,
 )
 
-SHIPPED_MEMORY_BYTES = 16 << 30
-"""Address space of a worker that runs a shipped source under a stranger's configuration."""
-
 
 def verify_package(
     path: str | Path,
@@ -62,6 +61,7 @@ def verify_package(
     runs: Sequence[str] | None = None,
     notebook: bool = False,
     expect_digest: str | None = None,
+    consent: Consent = BY_DEFAULT,
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> VerificationReport:
@@ -77,6 +77,7 @@ def verify_package(
         runs: Names of the runs to execute, ``reference`` or a comparison's; all where ``None``.
         notebook: Generate and execute the notebook again as well, and compare it.
         expect_digest: The package digest it must have, ``sha256:<64 hex>``.
+        consent: How its code may run. Foreign code is confined, at a level chosen by trying.
         on_step: Called after each step with the run's name, the step and the last step planned.
         limits: Limits on reading.
 
@@ -85,12 +86,17 @@ def verify_package(
         with every fault, nothing executed; ``could-not-run``, with the reason.
 
     Raises:
-        UsageError: no such path, no such run, or no run at all.
+        UsageError: no such path, no such run, or no run at all; the package is another than the
+            one that ``consent`` trusts.
     """
     if runs is not None and not runs:
         raise UsageError("runs: expected at least one run to execute, observed none")
     verification = _Verification(
-        str(path), tuple(runs) if runs is not None else None, on_step, with_notebook=notebook
+        shown_path(path),
+        tuple(runs) if runs is not None else None,
+        on_step,
+        consent=consent,
+        with_notebook=notebook,
     )
     try:
         package = open_package(path, limits=limits)
@@ -101,6 +107,7 @@ def verify_package(
         return verification.report("damaged")
     with package:
         verification.package = package
+        require_trusted(package, consent)
         try:
             return verification.verify(package, expect_digest)
         except (ExperimentError, CouldNotRunError, UnsupportedVersionError) as error:
@@ -117,11 +124,12 @@ class _Verification:
     path: str
     requested: tuple[str, ...] | None
     on_step: OnStep | None
+    consent: Consent
     package: Package | None = None
     findings: Findings = field(default_factory=Findings)
     runs: list[RunVerification] = field(default_factory=list)
     checked: bool = False
-    shipped: bool = False
+    confinement: Confinement | None = None
     observed: EnvironmentRecord | None = None
     figures: RenderedVerification | None = None
     with_notebook: bool = False
@@ -136,7 +144,7 @@ class _Verification:
             package=package.manifest.package if package is not None else None,
             package_digest=package.package_digest if package is not None else None,
             evidence_digest=package.evidence_digest if package is not None else None,
-            confinement="shipped-source" if self.shipped else "none",
+            confinement=self.confinement,
             runs_requested=self.requested,
             runs=tuple(self.runs),
             figures=self.figures,
@@ -164,16 +172,16 @@ class _Verification:
             return self.report("damaged")
         self.checked = True
         self._check_requested(package)
-        _require_shipped(package)
-        self.shipped = True
+        sandbox, reason = confine(package, self.consent)
         load_painter()
-        scratch = Path(tempfile.mkdtemp(prefix="repropack-verify-"))
+        scratch = new_folder("repropack-verify-")
         try:
-            self._execute(package, scratch)
+            self.confinement = describe(sandbox, reason)
+            self._execute(package, scratch, sandbox)
             if self.with_notebook:
-                self.notebook = _repeat_notebook(package, scratch)
+                self.notebook = repeat_notebook(package, scratch, sandbox)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
         same = all(run.equal for run in self.runs)
         if self.figures is not None and self.figures.paths.differing:
             same = False
@@ -190,7 +198,7 @@ class _Verification:
     def _wanted(self, name: str) -> bool:
         return self.requested is None or name in self.requested
 
-    def _execute(self, package: Package, scratch: Path) -> None:
+    def _execute(self, package: Package, scratch: Path, sandbox: Sandbox) -> None:
         source = scratch / SOURCE
         _copy_source(package, source)
         launcher = Launcher(
@@ -198,7 +206,7 @@ class _Verification:
             source,
             scratch / "tree",
             scratch,
-            memory_bytes=SHIPPED_MEMORY_BYTES,
+            sandbox=sandbox,
             on_step=self.on_step,
         )
         reference = package.run(REFERENCE_RUN)
@@ -218,30 +226,8 @@ class _Verification:
                 reference,
                 "exact-resume",
             )
-        self.figures = self._redraw(package, launcher.tree)
-
-    def _redraw(self, package: Package, tree: Path) -> RenderedVerification:
-        """Draw the figures again from the runs executed here and compare their bytes."""
-        stored = {row.path: row.digest for row in package.manifest.entries if row.role == "figure"}
-        recorded = {row.name: row.version for row in package.environment.distributions}
-        painters = (recorded.get("matplotlib"), painter_version())
-        if painters[0] != painters[1]:
-            return RenderedVerification(
-                reason=f"drawn with matplotlib {painters[0]}, here is {painters[1]}"
-            )
-        if self.requested is not None or not all(run.equal for run in self.runs):
-            return RenderedVerification(reason="not every run is there and equal")
-        with open_container(tree) as container:
-            runs = {row.name: RunReader(container, row.name) for row in package.plan.comparisons}
-            drawn = render_figures(
-                package.plan,
-                RunReader(container, REFERENCE_RUN),
-                runs,
-                last_step=package.results.reference.last_step,
-            )
-        return RenderedVerification(
-            paths=split(stored, {path: digest_bytes(data) for path, data in drawn.items()})
-        )
+        whole = self.requested is None and all(run.equal for run in self.runs)
+        self.figures = redraw(package, launcher.tree, whole=whole)
 
     def _replay_comparison(
         self, package: Package, launcher: Launcher, comparison: ComparisonPlan, reference: RunReader
@@ -265,6 +251,7 @@ class _Verification:
         claim: RunClaim,
     ) -> None:
         """Execute one run and compare it; where it differs, whether it at least repeats here."""
+        launcher = _ending_after(launcher, arrays.checkpoint_steps()[-1])
         recorded = execute(launcher)
         if self.observed is None:
             self.observed = recorded.environment
@@ -302,31 +289,13 @@ class _Verification:
         )
 
 
-def _require_shipped(package: Package) -> None:
-    """Only a source that repropack ships may run without a sandbox, by its own entry point.
-
-    Raises:
-        ConfinementUnavailableError: source, entry point or inputs are not the shipped ones.
-    """
-    shipped = SHIPPED_SOURCES.get(package.source_digest)
-    has_inputs = any(entry.role == "input" for entry in package.manifest.entries)
-    if (
-        shipped is not None
-        and package.plan.experiment.entry_point == shipped.entry_point
-        and not has_inputs
-    ):
-        return
-    observed = (
-        f"a source whose digest is {package.source_digest}"
-        if shipped is None
-        else f"entry point {package.plan.experiment.entry_point}"
-    )
-    raise ConfinementUnavailableError(
-        "confinement is not available in this release: expected a source and entry point that "
-        f"repropack ships, observed {observed}",
-        hint="`repropack check` looks at everything without running it; its author can build the "
-        "project again and compare the evidence digests",
-    )
+def _ending_after(launcher: Launcher, last_step: int) -> Launcher:
+    """A run that goes on where the recorded one ended is a difference, and ends one step later."""
+    plan = launcher.plan
+    if plan.experiment.steps <= last_step + 1:
+        return launcher
+    experiment = plan.experiment.model_copy(update={"steps": last_step + 1})
+    return replace(launcher, plan=plan.model_copy(update={"experiment": experiment}))
 
 
 def _is_plain(comparison: ComparisonPlan) -> bool:
@@ -353,31 +322,6 @@ def _added_resume(package: Package) -> ComparisonPlan | None:
     candidates = (f"resume-at-{step}{f'-{k}' if k > 1 else ''}" for k in count(1))
     name = next(name for name in candidates if name not in package.run_names())
     return ComparisonPlan(name=name, resume_at=step, expect="identical")
-
-
-def _repeat_notebook(package: Package, scratch: Path) -> NotebookVerification:
-    """Generate the notebook again, execute it in a copy of the package, and compare it."""
-    folder, work = scratch / "unpacked", scratch / "notebook"
-    work.mkdir()
-    for entry in package.manifest.entries:
-        copy = folder / entry.path
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with copy.open("xb") as stream:
-            package.copy_entry(entry, stream)
-    stored = package.read(NOTEBOOK)
-    executed = is_executed(stored)
-    node = make_notebook(package.manifest.package, package.plan, package.results)
-    if executed:
-        observed = execute_notebook(node, folder=folder, scratch=work)
-    else:
-        observed = notebook_bytes(node)
-    lines = compare_notebooks(stored, observed)
-    images = tuple(line for line in lines if "image differs" in line)
-    return NotebookVerification(
-        executed=executed,
-        differences=tuple(line for line in lines if line not in images),
-        images=images,
-    )
 
 
 def _copy_source(package: Package, folder: Path) -> None:

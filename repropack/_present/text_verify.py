@@ -30,6 +30,7 @@ from repropack._present.text import fault_lines, identity_lines
 from repropack._present.text_environment import account_lines, differs
 from repropack.models.reports import (
     ArrayDifference,
+    Confinement,
     ElementDifference,
     NotebookVerification,
     RunVerification,
@@ -44,10 +45,17 @@ _CLAIMS = {
     "exact-resume": "exact resume",
     "comparison": "comparison",
 }
-_CONFINEMENT = {
+_NOTHING_EXECUTED = "nothing of the package was executed"
+_UNCONFINED = {
     "shipped-source": "none needed: the packaged source is one that repropack ships, so nothing "
     "foreign was executed; it ran in a process of its own, under limits",
-    "none": "nothing of the package was executed",
+    "trusted": "NOT CONFINED: by --trust the package's code ran with all your rights: it could "
+    "read and change your files, use the network, and see what it was to reproduce",
+    None: "none",
+}
+_LEVELS = {
+    "bubblewrap": "bubblewrap, with a filter on system calls and limits",
+    "landlock": "landlock, with a filter on system calls and limits",
 }
 _SCOPE = {
     "identical": "Reproduced here, in this environment: what was run again gave the recorded "
@@ -63,6 +71,25 @@ _RUNS_ALONE = (
     "The runs were reproduced here, in this environment; what is drawn from them in the package "
     "was not."
 )
+
+
+_GUARANTEES = {
+    "network": "no network",
+    "local-sockets": "no sockets of others",
+    "home-files": "home folder hidden",
+    "other-files": "other files hidden",
+    "file-names": "other files' names hidden",
+    "writes": "no writing elsewhere",
+    "environment": "your variables hidden",
+    "process-names": "other processes hidden",
+    "signals": "no signals to them",
+    "system-calls": "risky system calls refused",
+    "memory-limit": "limited memory",
+    "file-size-limit": "limited files",
+    "process-limit": "limited processes",
+    "process-end": "no process left over",
+}
+"""Each guarantee in a few words, as it reads after held, not held and not checked."""
 
 
 def verify_text(report: VerificationReport) -> str:
@@ -93,14 +120,25 @@ def verify_text(report: VerificationReport) -> str:
     if report.not_verified:
         lines += ["", "not verified:"]
         lines += listing([escape_text(text) for text in report.not_verified])
-    confinement = report.confinement
-    if confinement == "none" and report.runs:
-        lines += ["", *field("confinement:", "none")]
-    else:
-        lines += ["", *field("confinement:", _CONFINEMENT[confinement])]
+    lines += ["", *_confinement(report.confinement)]
     runs_alone = report.verdict == "differs" and all(run.equal for run in report.runs)
     lines += field("scope:", _RUNS_ALONE if runs_alone else _SCOPE[report.verdict])
     return ended(lines)
+
+
+def _confinement(confinement: Confinement | None) -> list[str]:
+    """The level, what was found to hold at it, and what was not."""
+    if confinement is None:
+        return field("confinement:", _NOTHING_EXECUTED)
+    if confinement.level == "none":
+        return field("confinement:", _UNCONFINED[confinement.reason])
+    lines = field("confinement:", _LEVELS[confinement.level])
+    for status in ("held", "not-held", "not-checked"):
+        names = [row.name for row in confinement.guarantees if row.status == status]
+        if names:
+            words = ", ".join(_GUARANTEES.get(name, name.replace("-", " ")) for name in names)
+            lines += field(f"{status.replace('-', ' ')}:", words)
+    return lines
 
 
 def _notebook(notebook: NotebookVerification) -> list[str]:

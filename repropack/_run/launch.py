@@ -7,14 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from repropack._format.canonical import decode_strict, encode_canonical
-from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.limits import DEFAULT_LIMITS, DEFAULT_RUN_LIMITS, Limits
+from repropack._run.confinement.sandbox import UNCONFINED, Places, Sandbox, compose_policy
+from repropack._run.confinement.supervised import Supervised
 from repropack._run.variables import worker_environment
 from repropack.errors import (
     ConfigurationError,
@@ -38,17 +40,27 @@ GRACE_SECONDS = 10
 
 
 def run_worker(
-    job: Job, *, scratch: Path, hash_seed: int = 0, limits: Limits = DEFAULT_LIMITS
+    job: Job,
+    *,
+    scratch: Path,
+    hash_seed: int = 0,
+    sandbox: Sandbox = UNCONFINED,
+    recorded: Path | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Generator[Message, None, None]:
     """Run one job in a fresh process and hand over its messages as they come.
 
-    The worker's process group is killed when the iteration ends, however it ends. A caller that
-    may stop early closes the generator (``contextlib.closing``) rather than leave that to chance.
+    A supervisor stands between: when the iteration ends, however it ends, and also when this
+    process is killed, it ends the worker with everything that came of it. A caller that may stop
+    early closes the generator (``contextlib.closing``) rather than leave that to chance.
 
     Args:
-        job: What to run.
+        job: What to run. Confined, the worker reads its source and starting state and changes
+            its output folder and ``scratch``.
         scratch: An existing folder; working directory and temporary folder of the worker.
         hash_seed: ``PYTHONHASHSEED`` of the worker.
+        sandbox: How the worker is confined, and its limits.
+        recorded: The folder in which the run is recorded; it counts against the run's limits.
         limits: ``max_document_bytes`` and ``max_json_depth`` bound a message.
 
     Yields:
@@ -56,30 +68,29 @@ def run_worker(
 
     Raises:
         ExperimentError: what the experiment did wrong, as the matching class of the tree.
-        CouldNotRunError: the worker died, or said something that no worker says.
+        CouldNotRunError: the worker died, reached a limit, or said something that no worker says.
+        ConfinementUnavailableError: the sandbox does not exist on this machine.
     """
     environment = worker_environment(dict(os.environ), hash_seed=hash_seed)
     environment["TMPDIR"] = str(scratch)
-    with tempfile.TemporaryFile(dir=scratch) as stderr:  # it has no name there
-        try:
-            process = subprocess.Popen(  # noqa: S603 - our own interpreter and script
-                [sys.executable, "-P", "-B", str(_MAIN)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                cwd=scratch,
-                env=environment,
-                umask=0o022,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise CouldNotRunError(
-                f"run {job.run!r}: the worker cannot be started: {error.strerror}"
-            ) from error
-        try:
-            yield from _converse(process, job, limits, stderr.fileno())
-        finally:
-            _end(process)
+    places = Places(
+        scratch,
+        read_only=tuple(Path(path) for path in (job.source, job.start) if path is not None),
+        writable=(scratch, Path(job.output)),
+    )
+    command = [sys.executable, "-P", "-B", str(_MAIN)]
+    policy = compose_policy(sandbox, command, environment, places)
+    if recorded is not None:
+        policy["watched"].append(str(recorded))
+    kept = (sandbox.limits or DEFAULT_RUN_LIMITS).max_run_output_bytes
+    try:
+        worker = Supervised(policy, folder=scratch, environment=environment, output_bytes=kept)
+    except OSError as error:
+        raise CouldNotRunError(
+            f"run {job.run!r}: the worker cannot be started: {error.strerror}"
+        ) from error
+    with worker:
+        yield from _converse(worker, job, limits)
 
 
 def observe_here() -> EnvironmentRecord:
@@ -105,17 +116,13 @@ def observe_here() -> EnvironmentRecord:
         raise CouldNotRunError(f"this machine could not be observed: {error}") from error
 
 
-def _converse(
-    process: subprocess.Popen[bytes], job: Job, limits: Limits, stderr: int
-) -> Iterator[Message]:
-    if process.stdin is None or process.stdout is None:
-        raise CouldNotRunError(f"run {job.run!r}: the worker has no pipes")
+def _converse(worker: Supervised, job: Job, limits: Limits) -> Iterator[Message]:
     with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(encode_canonical(job.model_dump(mode="json")))
-        process.stdin.close()
+        worker.stdin.write(encode_canonical(job.model_dump(mode="json")))
+        worker.stdin.close()
     step = job.first_step - 1
     maximum = limits.max_document_bytes
-    while raw := process.stdout.readline(maximum + 1):
+    while raw := worker.stdout.readline(maximum + 1):
         if len(raw) > maximum:
             raise CouldNotRunError(
                 f"run {job.run!r}: message after step {step}: limit max_document_bytes exceeded: "
@@ -125,15 +132,15 @@ def _converse(
             break
         message = _read_message(raw, job.run, limits)
         if isinstance(message, Failed):
-            _let_end(process)
+            worker.wait(GRACE_SECONDS)
             raise _error_of(message, job.run)
         if isinstance(message, Stepped):
             step = message.step
         yield message
         if isinstance(message, Finished):
-            _let_end(process)
+            worker.wait(GRACE_SECONDS)
             return
-    raise _died(process, job.run, step, stderr)
+    raise _died(worker, job.run, step)
 
 
 def _read_message(raw: bytes, run: str, limits: Limits) -> Message:
@@ -166,15 +173,28 @@ def _error_of(failure: Failed, run: str) -> RepropackError:
     return error
 
 
-def _died(process: subprocess.Popen[bytes], run: str, step: int, stderr: int) -> CouldNotRunError:
-    try:
-        how = _how_it_ended(process.wait(timeout=GRACE_SECONDS))
-    except subprocess.TimeoutExpired:
-        how = "closed its messages and ran on"
-    tail = _last_printed_line(stderr)
+def _died(worker: Supervised, run: str, step: int) -> CouldNotRunError:
+    report = worker.wait(GRACE_SECONDS) or worker.end()
+    place = f"after step {step}: expected it to finish"
+    if "limit" in report:
+        return beyond_limit(report, f"run {run!r}: after step {step}")
+    if "problem" in report:
+        problem = ascii(str(report["problem"]))[1:-1]
+        return CouldNotRunError(f"run {run!r}: the worker cannot be started: {problem}")
+    how = "closed its messages and ran on"
+    if "stopped" not in report:
+        how = _how_it_ended(int(report.get("status", 0)))
+    tail = last_printed_line(worker.printed())
     hint = f"its last line on standard error: {tail}" if tail else None
+    return CouldNotRunError(f"run {run!r}: the worker {how} {place}", hint=hint)
+
+
+def beyond_limit(report: Mapping[str, Any], where: str) -> CouldNotRunError:
+    """What is said of a run that was ended by one of its limits."""
+    limit, allowed, observed = (report[name] for name in ("limit", "allowed", "observed"))
     return CouldNotRunError(
-        f"run {run!r}: the worker {how} after step {step}: expected it to finish", hint=hint
+        f"{where}: limit {limit} exceeded: allowed {allowed}, observed {observed}",
+        hint=f"raise it with --limit {limit}=VALUE if the run may take that much",
     )
 
 
@@ -187,25 +207,7 @@ def _how_it_ended(status: int) -> str:
         return f"was ended by signal {-status}"
 
 
-def _last_printed_line(stderr: int) -> str:
-    """Read without moving the place in the file, which the worker's children may share."""
-    start = max(0, os.fstat(stderr).st_size - _TAIL_BYTES)
-    lines = os.pread(stderr, _TAIL_BYTES, start).decode("utf-8", "replace").strip().splitlines()
+def last_printed_line(printed: bytes) -> str:
+    """The last line of what was printed, as visible characters; empty where there is none."""
+    lines = printed[-_TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()
     return ascii(lines[-1])[1:-1][:300] if lines else ""
-
-
-def _let_end(process: subprocess.Popen[bytes]) -> None:
-    """Give a worker that has said its last word the time to end by itself."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=GRACE_SECONDS)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the worker and everything in its process group, and collect it."""
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

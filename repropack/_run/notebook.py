@@ -12,11 +12,10 @@ import contextlib
 import importlib.util
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,15 @@ import nbformat
 from nbformat import NotebookNode
 
 from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.limits import DEFAULT_LIMITS
+from repropack._run.confinement.sandbox import UNCONFINED, Places, Sandbox, compose_policy
+from repropack._run.confinement.supervised import Supervised
+from repropack._run.folders import new_folder, remove_tree
+from repropack._run.launch import beyond_limit, last_printed_line
 from repropack._run.notebook_form import normalise_notebook, notebook_bytes
 from repropack._run.notebook_main import EXECUTED, FAILED
 from repropack._run.variables import worker_environment
-from repropack.errors import CouldNotRunError
+from repropack.errors import CouldNotRunError, PackageFormatError
 
 _MAIN = Path(__file__).with_name("notebook_main.py")
 _NEEDED = ("nbclient", "ipykernel", "matplotlib")
@@ -41,6 +45,7 @@ def execute_notebook(
     folder: Path,
     scratch: Path,
     timeout_seconds: float | None = None,
+    sandbox: Sandbox = UNCONFINED,
 ) -> bytes:
     """Execute a notebook from top to bottom in a copy of an unpacked package.
 
@@ -53,15 +58,18 @@ def execute_notebook(
         folder: The unpacked package: every entry that the notebook reads.
         scratch: An existing folder; what the kernel writes stays below it and is left there.
         timeout_seconds: Limit on the whole execution, or ``None``.
+        sandbox: How the kernel is confined. At level ``landlock`` it is not executed: kernel and
+            client talk through local sockets, which that level refuses.
 
     Returns:
         The executed notebook in its stable form: sorted members, one blank a level, a final
         newline, outputs kept, no timing, no version of the kernel's.
 
     Raises:
-        CouldNotRunError: nbclient, ipykernel or matplotlib is missing; a cell failed, named by its
-            number and the last line of its error; the kernel died or the time is over; an output
-            holds a path, a name or an address of this machine.
+        CouldNotRunError: nbclient, ipykernel or matplotlib is missing; the sandbox has no local
+            sockets; a cell failed, named by its
+            number and the last line of its error; the kernel died or the time is over, or
+            another limit; an output holds a path, a name or an address of this machine.
         PackageFormatError: ``notebook`` is no notebook.
 
     Determinism:
@@ -69,8 +77,13 @@ def execute_notebook(
         directory, time zone, locale and hash seed of the caller; images depend on matplotlib.
     """
     _require_installed()
+    if sandbox.level == "landlock":
+        raise CouldNotRunError(
+            "notebook: expected local sockets for its kernel, observed none at level landlock",
+            hint="install the system package `bubblewrap`, or verify without --notebook",
+        )
     source = notebook if isinstance(notebook, NotebookNode) else _read(notebook, "notebook")
-    home = Path(tempfile.mkdtemp(prefix="notebook-", dir=scratch)).absolute()
+    home = new_folder("notebook-", scratch)
     with _socket_folder() as sockets:
         copy = home / "package"
         shutil.copytree(folder, copy)
@@ -81,8 +94,9 @@ def execute_notebook(
             "folder": str(copy),
             "sockets": str(sockets),
         }
-        _run_client(job, _environment(home), home, sockets, timeout_seconds)
-        executed = _read(_handed(sockets / EXECUTED), "the executed notebook")
+        client = _Client(_environment(home), home, sockets, sandbox, timeout_seconds)
+        client.run(job)
+        executed = _read_handed(sockets / EXECUTED)
     return normalise_notebook(executed, [*_places(folder, scratch, sockets), *_own_places()])
 
 
@@ -120,11 +134,11 @@ def _socket_folder() -> Iterator[Path]:
     """A new folder for this user alone, with a path short enough for sockets in it."""
     usual = tempfile.gettempdir()
     place = usual if len(usual) < _MAX_SOCKET_CHARACTERS else "/tmp"  # noqa: S108 - mkdtemp in it
-    folder = Path(tempfile.mkdtemp(prefix="repropack-", dir=place))
+    folder = new_folder("repropack-", Path(place))
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -147,58 +161,71 @@ def _environment(home: Path) -> dict[str, str]:
     return environment | {"JUPYTER_NO_CONFIG": "1", "JUPYTER_PLATFORM_DIRS": "1", "NO_COLOR": "1"}
 
 
-def _run_client(
-    job: dict[str, str],
-    environment: dict[str, str],
-    home: Path,
-    sockets: Path,
-    timeout_seconds: float | None,
-) -> None:
-    with (home / "client.log").open("w+b") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and script
-            [sys.executable, "-P", "-B", str(_MAIN)],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            cwd=home,
-            env=environment,
-            umask=0o077,
-            start_new_session=True,
-        )
-        try:
-            process.communicate(encode_canonical(job), timeout=timeout_seconds)
-        except subprocess.TimeoutExpired as error:
+@dataclass(frozen=True)
+class _Client:
+    environment: dict[str, str]
+    home: Path
+    sockets: Path
+    sandbox: Sandbox
+    timeout_seconds: float | None
+
+    def run(self, job: dict[str, str]) -> None:
+        """Run the client to its end; what it made lies in the folder of sockets then."""
+        command = [sys.executable, "-P", "-B", str(_MAIN)]
+        places = Places(self.home, writable=(self.home, self.sockets), loopback=True)
+        policy = compose_policy(self.sandbox, command, self.environment, places)
+        with Supervised(
+            policy, folder=self.home, environment=self.environment, umask=0o077, prints=True
+        ) as client:
+            with contextlib.suppress(BrokenPipeError):
+                client.stdin.write(encode_canonical(job))
+                client.stdin.close()
+            report = client.wait(self.timeout_seconds)
+            if report is None:
+                raise CouldNotRunError(
+                    f"notebook: expected it to end within {self.timeout_seconds} seconds, "
+                    "observed more"
+                )
+        if "limit" in report:
+            raise beyond_limit(report, "notebook")
+        self._require_result(report, client.printed())
+
+    def _require_result(self, report: dict[str, Any], printed: bytes) -> None:
+        if (self.sockets / FAILED).is_file():
+            raise _failure(_handed(self.sockets / FAILED))
+        if report.get("status") or not (self.sockets / EXECUTED).is_file():
+            line = last_printed_line(printed) or str(report.get("problem", ""))
             raise CouldNotRunError(
-                f"notebook: expected it to end within {timeout_seconds} seconds, observed more"
-            ) from error
-        finally:
-            _end(process)
-        if (sockets / FAILED).is_file():
-            failure = decode_strict(_handed(sockets / FAILED), where="the notebook's failure")
-            raise CouldNotRunError(
-                f"notebook: cell {failure['cell']} failed: {ascii(str(failure['line']))[1:-1]:.400}"
-            )
-        if process.returncode or not (sockets / EXECUTED).is_file():
-            log.seek(0)
-            lines = log.read().decode("utf-8", "replace").strip().splitlines()
-            hint = f"its last line: {ascii(lines[-1])[1:-1][:300]}" if lines else None
-            raise CouldNotRunError(
-                f"notebook: the client ended with status {process.returncode}", hint=hint
+                f"notebook: the client ended with status {report.get('status')}",
+                hint=f"its last line: {line}" if line else None,
             )
 
 
 def _handed(path: Path) -> bytes:
-    """What the client handed over; anything but a regular file is refused."""
-    if path.is_symlink() or not path.is_file():
-        raise CouldNotRunError(f"notebook: expected a file {path.name}, observed none")
+    """What the client handed over; anything but a regular file that may be read is refused."""
+    allowed = DEFAULT_LIMITS.max_document_bytes
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > allowed:
+        raise CouldNotRunError(
+            f"notebook: expected a file {path.name} of at most {allowed} bytes, observed none"
+        )
     return path.read_bytes()
 
 
-def _end(process: subprocess.Popen[Any]) -> None:
-    """End the client with its kernel and everything that they started, and collect it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _read_handed(path: Path) -> NotebookNode:
+    """The executed notebook; what is wrong with it is no damage of a package."""
+    try:
+        return _read(_handed(path), "the executed notebook")
+    except PackageFormatError as error:
+        raise CouldNotRunError(f"notebook: {error}") from error
+
+
+def _failure(data: bytes) -> CouldNotRunError:
+    try:
+        told = decode_strict(data, where="the notebook's failure")
+        cell, line = int(told["cell"]), str(told["line"])
+    except (PackageFormatError, KeyError, TypeError, ValueError):
+        return CouldNotRunError("notebook: the client told of a failure that cannot be read")
+    return CouldNotRunError(f"notebook: cell {cell} failed: {ascii(line)[1:-1]:.400}")
 
 
 def _places(*folders: Path) -> list[Path]:

@@ -5,7 +5,6 @@ Run by path with ``-P``, so that neither this folder nor the working directory i
 
 from __future__ import annotations
 
-import signal
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -23,17 +22,7 @@ def _import_own_package() -> None:
     spec.loader.exec_module(module)
 
 
-def _die_with_parent() -> None:
-    """Ask the kernel to end this process when the judge ends, however that ends."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - not where it is not used
-
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-
-
 if __name__ == "__main__":
-    _die_with_parent()
     _import_own_package()
     if sys.argv[1:] == ["observe"]:
         from repropack._run.environment import main

@@ -1,0 +1,87 @@
+"""What a caller allows, and what of it a package gets."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from repropack._format.limits import RunLimits
+from repropack._run.confinement import consent as module
+from repropack._run.confinement.consent import Consent, confine, describe, require_trusted
+from repropack._run.confinement.sandbox import Sandbox
+from repropack.errors import UsageError
+from repropack.lab import SHIPPED_SOURCES
+from repropack.models.reports import Confinement, Guarantee
+
+(SHIPPED,) = SHIPPED_SOURCES
+DIGEST, OTHER = "sha256:" + "1" * 64, "sha256:" + "2" * 64
+LIMITS = RunLimits(max_run_seconds=5)
+
+
+def package(
+    source: str = SHIPPED, entry_point: str = "replay_lab:ReplayLab", role: str = "source"
+) -> Any:
+    """As much of a package as is asked."""
+    return SimpleNamespace(
+        source_digest=source,
+        package_digest=DIGEST,
+        plan=SimpleNamespace(experiment=SimpleNamespace(entry_point=entry_point)),
+        manifest=SimpleNamespace(entries=[SimpleNamespace(role=role)]),
+    )
+
+
+@pytest.fixture(autouse=True)
+def confined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        module, "choose_sandbox", lambda level, limits: Sandbox(level or "bubblewrap", limits)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "consent", "level", "reason"),
+    [
+        (package(), Consent(), "none", "shipped-source"),
+        (package(), Consent(sandbox="landlock"), "landlock", None),
+        (package(source=OTHER), Consent(), "bubblewrap", None),
+        (package(source=OTHER), Consent(sandbox="landlock"), "landlock", None),
+        (package(entry_point="subprocess:run"), Consent(), "bubblewrap", None),
+        (package(role="input"), Consent(), "bubblewrap", None),
+        (package(source=OTHER), Consent(trust=DIGEST), "none", "trusted"),
+    ],
+    ids=["shipped", "shipped-asked", "foreign", "asked", "entry-point", "inputs", "trusted"],
+)
+def test_foreign_code_is_confined(
+    given: Any, consent: Consent, level: str, reason: str | None
+) -> None:
+    """Unconfined is what repropack ships, and what the caller trusts by name; all have limits."""
+    consent = Consent(consent.sandbox, consent.trust, LIMITS)
+    assert confine(given, consent) == (Sandbox(level, LIMITS), reason)  # type: ignore[arg-type]
+
+
+def test_trust_is_in_one_package() -> None:
+    """Another digest is wrong use, before anything is looked at."""
+    require_trusted(package(), Consent())
+    require_trusted(package(), Consent(trust=DIGEST))
+    with pytest.raises(UsageError) as caught:
+        require_trusted(package(), Consent(trust=OTHER))
+    assert caught.value.message == f"trusted package: expected {OTHER}, observed {DIGEST}"
+
+
+def test_a_report_tells_level_reason_and_limits() -> None:
+    guarantees = (Guarantee(name="network", status="held"),)
+    told = describe(Sandbox("landlock", LIMITS, guarantees), None)
+    assert told == Confinement(
+        level="landlock",
+        guarantees=guarantees,
+        limits={
+            "max_run_seconds": 5,
+            "max_run_memory_bytes": 8 << 30,
+            "max_run_processes": 1024,
+            "max_run_scratch_bytes": 8 << 30,
+            "max_run_files": 100_000,
+            "max_run_depth": 128,
+            "max_run_output_bytes": 65_536,
+        },
+    )

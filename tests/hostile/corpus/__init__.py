@@ -1,0 +1,1 @@
+"""The hostile corpus: one small function a lie, told to packages of two experiments."""

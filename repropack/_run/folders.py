@@ -12,6 +12,8 @@ from pathlib import Path
 from repropack._format.paths import shown_path
 from repropack.errors import CouldNotRunError
 
+MOVED_UP = ".removed-"
+"""What names of folders begin with that a removal has moved up, and was ended before it was done."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -112,7 +114,7 @@ class _Removal:
             os.close(_open_folder(name, folder))  # to be moved it has to be writable
         while True:
             self._moved += 1
-            target = f"{self._moved}"
+            target = f"{MOVED_UP}{self._moved}"
             if not _is_there(target, self._root):
                 break
         try:

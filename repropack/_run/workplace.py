@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from repropack._run.durable import os_problem
-from repropack._run.folders import remove_tree
+from repropack._run.folders import MOVED_UP, remove_tree
 from repropack.errors import BusyError, CouldNotRunError, UsageError
 
 IDENTITY = "build.json"
@@ -158,7 +158,8 @@ def _is_at(descriptor: int, folder: Path) -> bool:
 
 def _check_own(folder: Path) -> None:
     """Refuse a folder in which anything lies that is not a build's or an unpacking's."""
-    foreign = sorted(place.name for place in folder.iterdir() if place.name not in _KNOWN_NAMES)
+    names = (place.name for place in folder.iterdir() if not place.name.startswith(MOVED_UP))
+    foreign = sorted(name for name in names if name not in _KNOWN_NAMES)
     if foreign:
         raise UsageError(
             f"{folder.name}: expected a work folder of repropack, observed {foreign[0]!a} in it",

@@ -37,7 +37,7 @@ def test_folders_deeper_than_a_path_is_long_are_removed(tmp_path: Path) -> None:
 def test_names_that_are_in_the_way_do_not_matter(tmp_path: Path) -> None:
     """What is moved up gets a name that is free, also beside names like it."""
     root = tmp_path / "root"
-    for path in ("1/1/1", "2/1/2", "3", "-1/x", "\udcff/y", "new\nline/z"):
+    for path in ("a/b/c", ".removed-1/b", ".removed-2", "3", "-1/x", "\udcff/y", "new\nline/z"):
         (root / path).mkdir(parents=True)
         (root / path / "file").touch()
     assert remove_tree(root)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from repropack._run.folders import MOVED_UP
 from repropack._run.workplace import work_alone, work_folder
 from repropack.errors import BusyError, CouldNotRunError, UsageError
 
@@ -176,3 +177,12 @@ def test_the_identity_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (work / "build.json").write_bytes(b"x")
         (work / "recorded").mkdir()
     assert [path.name for path in work.iterdir()] == ["recorded"]
+
+
+def test_a_removal_that_was_ended_halfway_keeps_nobody_out(tmp_path: Path) -> None:
+    """What it had moved up by then is removed by whoever comes next."""
+    left = work_folder(tmp_path / "lab.zip") / f"{MOVED_UP}1" / "runs"
+    left.mkdir(parents=True)
+    with work_alone(tmp_path / "lab.zip", drop) as work:
+        assert work.is_dir()
+    assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import re
 import sys
@@ -133,15 +132,9 @@ def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     Executing it repeats every run of the plan. The lab of ``lab_package`` is executed.
     """
     if request.node.get_closest_marker("notebook") is None and "repropack.build" in sys.modules:
-        from repropack._run.notebook_form import notebook_bytes
+        from tests.support.notebooks import as_if_executed
 
-        def execute(node: Any, **_: Any) -> bytes:
-            """Number one cell: so much of an execution is in the plan too."""
-            numbered = copy.deepcopy(node)
-            next(cell for cell in numbered.cells if cell.cell_type == "code").execution_count = 1
-            return notebook_bytes(numbered)
-
-        monkeypatch.setattr("repropack.build.execute_notebook", execute)
+        monkeypatch.setattr("repropack.build.execute_notebook", as_if_executed)
 
 
 # ---------------------------------------------------------------- coverage of workers

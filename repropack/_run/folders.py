@@ -13,7 +13,9 @@ from repropack._format.paths import shown_path
 from repropack.errors import CouldNotRunError
 
 MOVED_UP = ".removed-"
-"""What names of folders begin with that a removal has moved up, and was ended before it was done."""
+"""How names of folders begin that a removal moved up before it was ended halfway."""
+_MAX_SOCKET_CHARACTERS = 70
+"""A socket's path may be some 100 bytes long; folder and name take the rest."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -39,6 +41,24 @@ def new_folder(prefix: str, parent: Path | None = None) -> Path:
             hint="for temporary files set TMPDIR to another; for a build name another target",
         )
     return Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+
+
+def new_socket_folder(prefix: str) -> Path:
+    """Make a folder as ``new_folder`` does, with a path that is short enough for sockets in it.
+
+    Args:
+        prefix: What its name begins with.
+
+    Returns:
+        Its real path, in the system's folder for temporary files where that one's is short.
+
+    Raises:
+        CouldNotRunError: as ``new_folder``.
+        OSError: it cannot be made.
+    """
+    usual = Path(tempfile.gettempdir()).resolve()
+    short = len(str(usual)) < _MAX_SOCKET_CHARACTERS
+    return new_folder(prefix, usual if short else Path("/tmp"))  # noqa: S108 - mkdtemp in it
 
 
 def remove_tree(path: Path) -> bool:

@@ -13,7 +13,6 @@ import importlib.util
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS
 from repropack._run.confinement.sandbox import UNCONFINED, Places, Sandbox, compose_policy
 from repropack._run.confinement.supervised import Supervised
-from repropack._run.folders import new_folder, remove_tree
+from repropack._run.folders import new_folder, new_socket_folder, remove_tree
 from repropack._run.launch import beyond_limit, last_printed_line
 from repropack._run.notebook_form import normalise_notebook, notebook_bytes
 from repropack._run.notebook_main import EXECUTED, FAILED
@@ -35,8 +34,6 @@ from repropack.errors import CouldNotRunError, PackageFormatError
 
 _MAIN = Path(__file__).with_name("notebook_main.py")
 _NEEDED = ("nbclient", "ipykernel", "matplotlib")
-_MAX_SOCKET_CHARACTERS = 80
-"""A socket's path may be some 100 bytes long; its file's name takes the rest."""
 
 
 def execute_notebook(
@@ -132,9 +129,7 @@ def _read(data: bytes, where: str) -> NotebookNode:
 @contextlib.contextmanager
 def _socket_folder() -> Iterator[Path]:
     """A new folder for this user alone, with a path short enough for sockets in it."""
-    usual = tempfile.gettempdir()
-    place = usual if len(usual) < _MAX_SOCKET_CHARACTERS else "/tmp"  # noqa: S108 - mkdtemp in it
-    folder = new_folder("repropack-", Path(place))
+    folder = new_socket_folder("repropack-")
     try:
         yield folder
     finally:

@@ -260,7 +260,7 @@ DAMAGED = (
     Lie("configuration-of-a-comparison", in_plan(lambda plan: plan["comparisons"][2]["config"].update(reduction="forward")), log_of("reversed-reduction"), "configuration"),
     Lie("configuration-not-encoded", in_plan(lambda plan: plan["experiment"]["config"].update(rows={"$float": "0"})), PLAN, "value 'rows'"),
     Lie("configuration-reserved-key", in_plan(lambda plan: plan["comparisons"][2]["config"].update({"$rows": 1})), PLAN, "'$rows'"),
-    Lie("resumes-elsewhere", in_plan(lambda plan: plan["comparisons"][1].update(resume_at=60)), log_of("full-checkpoint"), "first step: the plan has 61, observed 41"),
+    Lie("resumes-elsewhere", in_plan(lambda plan: plan["comparisons"][1].update(resume_at=60)), log_of("full-checkpoint"), "first step, against the plan's: expected 61, observed 41"),
     Lie("resumes-after-the-end", in_plan(lambda plan: plan["comparisons"][1].update(resume_at=100)), PLAN, "resume_at"),
     Lie("expectation-changed", in_plan(lambda plan: plan["comparisons"][3]["expect"].update(diverges_at=42)), RESULTS, "adam-reset: expected"),
     Lie("one-name-twice", in_plan(lambda plan: plan["comparisons"].append(plan["comparisons"][0])), PLAN, "'independent-restart': expected a name of its own"),
@@ -272,25 +272,25 @@ DAMAGED = (
     Lie("keeps-nothing", in_plan(lambda plan: plan["record"].update(keep=[]), results=True), KEPT, "array 'weights': expected stages that the plan keeps"),
     Lie("keeps-more", in_plan(lambda plan: plan["record"].update(keep=["weights", "gradient"]), results=True), KEPT, "arrays: expected ['gradient', 'weights']"),
     Lie("prints-otherwise", in_plan(lambda plan: plan["record"].update(printed={"loss": ".3f"})), LOG, "metric 'loss' of step 1: expected to be printed as"),
-    Lie("prints-nothing", in_plan(lambda plan: plan["record"].update(printed={}), results=True), LOG, "metric 'loss' of step 1: expected not to be printed"),
+    Lie("prints-nothing", in_plan(lambda plan: plan["record"].update(printed={}), results=True), LOG, "metric 'loss' of step 1: expected no printed text, observed text"),
     Lie("more-checkpoints", in_plan(lambda plan: plan["record"].update(checkpoint_every=10)), LOG, "checkpoints: expected after steps [0, 10, 20"),
     Lie("fewer-checkpoints", in_plan(lambda plan: plan["record"].update(checkpoint_every=40)), LOG, "checkpoints: expected after steps [0, 40, 80, 100]"),
     Lie("fewer-stages", in_plan(lambda plan: plan["record"].update(stages_every=2)), LOG, "stages of step 1: expected none, observed some"),
     Lie("fewer-states", in_plan(lambda plan: plan["record"].update(state_every=3)), LOG, "state of step 1: expected none, observed some"),
     # runs
-    Lie("run-missing", drop_run, "runs/adam-reset", "missing: the plan has this run"),
-    Lie("run-extra", copy_run, "runs/extra", "a run that the plan does not have"),
-    Lie("files-of-no-run", lambda f: f.files.update({"runs/ghost/kept.npz": f.files[KEPT]}), "runs/ghost", "a run that the plan does not have"),
+    Lie("run-missing", drop_run, "runs/adam-reset", "missing: expected a run of the plan, observed none"),
+    Lie("run-extra", copy_run, "runs/extra", "expected a run of the plan, observed another"),
+    Lie("files-of-no-run", lambda f: f.files.update({"runs/ghost/kept.npz": f.files[KEPT]}), "runs/ghost", "expected a run of the plan, observed another"),
     Lie("log-of-another-run", in_head("adam-reset", lambda header, _: header.update(run="sampler-reset")), log_of("adam-reset"), "run: expected 'adam-reset', observed 'sampler-reset'"),
-    Lie("run-begins-nowhere", begin_in_no_time, log_of("adam-reset"), "first step: the plan has 41"),
+    Lie("run-begins-nowhere", begin_in_no_time, log_of("adam-reset"), "first step, against the plan's: expected 41"),
     # checkpoints
     Lie("checkpoint-without-log", move_weights_in_companion, companion(60), "component 'weights' after step 60"),
     Lie("checkpoint-array", move_weights_in_npz, companion(60).replace(".json", ".npz"), "array 'weights'"),
     Lie("checkpoint-value", count_updates, companion(60).replace(".json", ".npz"), "components"),
-    Lie("checkpoint-chain", lambda f: f.edit(companion(60), lambda value: value.update(chain=OTHER_DIGEST)), companion(60), "chain: the log has"),
+    Lie("checkpoint-chain", lambda f: f.edit(companion(60), lambda value: value.update(chain=OTHER_DIGEST)), companion(60), "chain, against the log's"),
     Lie("checkpoint-of-another-step", copy_checkpoint, companion(30), "expected step 30, observed 40"),
     Lie("checkpoint-missing", without(companion(60), companion(60).replace(".json", ".npz")), LOG, "checkpoints: expected after steps [0, 20, 40, 60, 80, 100]"),
-    Lie("checkpoint-to-resume-from-missing", without(companion(40), companion(40).replace(".json", ".npz")), log_of("full-checkpoint"), "resumes at 40: no such checkpoint is stored"),
+    Lie("checkpoint-to-resume-from-missing", without(companion(40), companion(40).replace(".json", ".npz")), log_of("full-checkpoint"), "resumes at 40: expected a checkpoint of the reference there, observed none"),
     Lie("checkpoint-without-arrays", without(companion(60).replace(".json", ".npz")), companion(60).replace(".json", ".npz"), "missing"),
     Lie("checkpoint-without-companion", without(companion(60)), companion(60).replace(".json", ".npz"), "expected pairs"),
     Lie("checkpoint-spelled-otherwise", respelled(companion(60), lambda data: data.replace(b",", b", ")), companion(60), "canonical"),
@@ -307,7 +307,7 @@ DAMAGED = (
     Lie("line-cut-out", in_lines(lambda lines: lines[:51] + lines[52:]), LOG, "expected step 50, observed step 51"),
     Lie("line-edited", in_lines(lambda lines: [line.replace(b'"printed":{"loss":"0.0', b'"printed":{"loss":"0.1') for line in lines]), LOG, "(step"),
     Lie("lines-swapped", in_lines(lambda lines: [*lines[:50], lines[51], lines[50], *lines[52:]]), LOG, "expected step 49, observed step 50"),
-    Lie("last-line-cut-off", in_lines(lambda lines: lines[:-1]), companion(100), "the log has no step 100"),
+    Lie("last-line-cut-off", in_lines(lambda lines: lines[:-1]), companion(100), "expected a step of the log, observed step 100"),
     Lie("last-line-cut-in-half", in_lines(lambda lines: [*lines[:-1], lines[-1][:-20]]), LOG, "cut line"),
     Lie("log-without-lines", in_lines(lambda lines: []), LOG, "expected a header"),
     Lie("comparison-cut-short", cut_comparison, log_of("adam-reset"), "expected 100 steps, observed 80"),
@@ -315,7 +315,7 @@ DAMAGED = (
     Lie("lines-swapped-and-renumbered", swap_and_renumber, KEPT, "array 'weights': row of step 70"),
     Lie("stages-forgotten", forget_stages, LOG, "stages of step 70: expected them, observed none"),
     Lie("state-forgotten", in_steps(lambda line: line.pop("state"), step=70), LOG, "state of step 70: expected them, observed none"),
-    Lie("state-forgotten-at-a-checkpoint", in_steps(lambda line: line.pop("state"), step=60), companion(60), "the log records no state after step 60"),
+    Lie("state-forgotten-at-a-checkpoint", in_steps(lambda line: line.pop("state"), step=60), companion(60), "expected a state in the log after step 60, observed none"),
     Lie("component-with-chain", in_steps(lambda line: replace_row(line["state"], "adam", OTHER_DIGEST), step=60), companion(60), "component 'adam' after step 60"),
     Lie("stage-with-chain", in_steps(lambda line: replace_row(line["stages"], "weights", OTHER_DIGEST), step=60), KEPT, "row of step 60"),
     Lie("printed-with-chain", in_steps(lambda line: line["printed"].update(loss="0.0001"), step=60), LOG, "metric 'loss' of step 60"),
@@ -339,20 +339,20 @@ DAMAGED = (
     # other documents
     Lie("schema", respelled("schemas/plan.schema.json", lambda data: data.replace(b'"seed"', b'"Seed"')), "schemas/plan.schema.json", "expected the released schema"),
     Lie("configuration-schema", respelled("schemas/config.schema.json", lambda data: b"[]\n"), "schemas/config.schema.json", "expected an object"),
-    Lie("environment", respelled("environment.json", lambda data: b"{}\n"), "environment.json", "environment"),
+    Lie("environment", respelled("environment.json", lambda data: b"{}\n"), "environment.json", "'schema' is a required property"),
     Lie("plan-spelled-otherwise", respelled(PLAN, lambda data: data.replace(b",", b", ")), PLAN, "canonical"),
     Lie("plan-without-a-member", in_plan(lambda plan: plan["comparisons"][0].pop("reset")), PLAN, "every member"),
     Lie("results-spelled-otherwise", respelled(RESULTS, lambda data: data + b"\n"), RESULTS, "canonical"),
     # manifest
-    Lie("role", in_row("README.md", role="license"), "README.md", "expected role readme"),
-    Lie("media-type", in_row("README.md", media_type="text/html"), "README.md", "type text/markdown"),
-    Lie("executable", in_row("source/replay_lab.py", executable=True), "source/replay_lab.py", "expected executable True"),
+    Lie("role", in_row("README.md", role="license"), "README.md", "expected readme and text/markdown, observed license"),
+    Lie("media-type", in_row("README.md", media_type="text/html"), "README.md", "expected readme and text/markdown, observed readme and text/html"),
+    Lie("executable", in_row("source/replay_lab.py", executable=True), "source/replay_lab.py", "executable: expected true, observed the contrary"),
     Lie("location", in_row("README.md", location="https://example.org/"), "README.md", "location"),
     Lie("digest", in_row("README.md", digest=OTHER_DIGEST), "README.md", "digest differs"),
     Lie("size", in_row("README.md", size=1), "README.md", "(1 bytes)"),
-    Lie("unknown-place", lambda f: f.files.update({"index.html": b"<script>"}), "index.html", "no entry may stand at this path"),
-    Lie("required-entry", without("LICENSE"), "LICENSE", "missing: every package has this entry"),
-    Lie("required-schema", without("schemas/plan.schema.json"), "schemas/plan.schema.json", "missing: every package has this entry"),
+    Lie("unknown-place", lambda f: f.files.update({"index.html": b"<script>"}), "index.html", "path: expected one that entries may have, observed another"),
+    Lie("required-entry", without("LICENSE"), "LICENSE", "missing: expected an entry that every package has, observed none"),
+    Lie("required-schema", without("schemas/plan.schema.json"), "schemas/plan.schema.json", "missing: expected an entry that every package has, observed none"),
 )  # fmt: skip
 
 
@@ -391,12 +391,15 @@ def write_entries(
             id="twice",
         ),
         pytest.param(
-            lambda m: m["entries"].pop(1), "README.md", "unexpected: present", id="unlisted"
+            lambda m: m["entries"].pop(1),
+            "README.md",
+            "unexpected: expected nothing that the manifest does not list",
+            id="unlisted",
         ),
         pytest.param(
             lambda m: m["entries"].append({**m["entries"][0], "path": "source/zz.py"}),
             "source/zz.py",
-            "missing: listed",
+            "missing: expected what the manifest lists",
             id="listed-and-missing",
         ),
         pytest.param(
@@ -406,17 +409,29 @@ def write_entries(
             id="unsafe-path",
         ),
         pytest.param(
-            lambda m: m.update(format="repropack"), "forged", "another tool", id="another-tool"
+            lambda m: m.update(format="repropack"),
+            "manifest.json",
+            "another tool",
+            id="another-tool",
         ),
-        pytest.param(lambda m: m.update(format="zip"), "forged", "observed 'zip'", id="format"),
         pytest.param(
-            lambda m: m.update(format_version=0), "forged", "format_version", id="version"
+            lambda m: m.update(format="zip"), "manifest.json", "observed 'zip'", id="format"
         ),
         pytest.param(
-            lambda m: m.update(format_version=True), "forged", "format_version", id="true"
+            lambda m: m.update(format_version=0), "manifest.json", "format_version", id="version"
         ),
-        pytest.param(lambda m: m.update(extra=1), "forged", "extra", id="unknown-member"),
-        pytest.param(lambda m: m["package"].pop("date"), "forged", "every member", id="no-member"),
+        pytest.param(
+            lambda m: m.update(format_version=True), "manifest.json", "format_version", id="true"
+        ),
+        pytest.param(
+            lambda m: m.update(extra=1),
+            "manifest.json",
+            "'extra' was unexpected",
+            id="unknown-member",
+        ),
+        pytest.param(
+            lambda m: m["package"].pop("date"), "manifest.json", "every member", id="no-member"
+        ),
     ],
 )
 def test_check_refuses_a_manifest_that_lies_about_the_files(
@@ -713,6 +728,6 @@ def test_a_source_that_changes_after_the_check_is_not_executed(
     report = verify_package(path)
     assert report.verdict == "damaged"
     assert [(fault.entry, fault.code) for fault in report.faults] == [
-        ("source/replay_lab.py", "package.integrity")
+        ("source/replay_lab.py", "package.unsafe-entry")
     ]
     assert not marker.exists()

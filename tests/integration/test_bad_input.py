@@ -104,8 +104,8 @@ def test_a_missing_and_an_extra_entry(forgery: Forgery, capsys, tmp_path: Path) 
     path = forgery.write_directory(tmp_path / "package", manifest)
     status, out, _ = run(capsys, "check", str(path))
     assert status == 3
-    assert "results.json: missing: listed in the manifest" in out
-    assert "source/sitecustomize.py: unexpected: present, but not in the manifest" in out
+    assert "results.json: missing: expected what the manifest lists" in out
+    assert "source/sitecustomize.py: unexpected: expected nothing that the manifest does not" in out
 
 
 def test_a_newer_format_version(forgery: Forgery, capsys, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from repropack.unpack import unpack_package
 from tests.support.environments import RECORD
 from tests.support.experiment_sources import SOURCES
 from tests.support.experiments import TINY, write_project
+from tests.support.notebooks import as_if_executed
 
 pytestmark = pytest.mark.slow
 
@@ -86,9 +87,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    from repropack._run.notebook_form import notebook_bytes
-
-    monkeypatch.setattr("repropack.build.execute_notebook", lambda node, **_: notebook_bytes(node))
+    monkeypatch.setattr("repropack.build.execute_notebook", as_if_executed)
 
 
 @pytest.fixture

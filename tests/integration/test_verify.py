@@ -187,7 +187,7 @@ def test_a_package_that_is_no_package_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "note.zip").write_bytes(b"not a zip")
     report = verify_package(tmp_path / "note.zip")
     assert (report.verdict, report.package, report.not_verified) == ("damaged", None, ())
-    assert [fault.entry for fault in report.faults] == ["note.zip"]
+    assert [fault.entry for fault in report.faults] == [str(tmp_path / "note.zip")]
 
 
 def test_another_package_than_expected_is_not_executed(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import sys
@@ -14,9 +15,17 @@ from typing import Any
 from nbformat import NotebookNode
 
 from repropack._present.notebook import make_notebook
+from repropack._run.notebook_form import notebook_bytes
 from repropack.models.manifest import Manifest
 from repropack.models.plan import Plan
 from repropack.models.results import Results
+
+
+def as_if_executed(node: NotebookNode, **_: Any) -> bytes:
+    """Number one cell instead of executing all: so much of an execution is in the plan too."""
+    numbered = copy.deepcopy(node)
+    next(cell for cell in numbered.cells if cell.cell_type == "code").execution_count = 1
+    return notebook_bytes(numbered)
 
 
 def notebook_of(folder: Path) -> NotebookNode:

@@ -18,7 +18,7 @@ from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.limits import MEBIBYTE, RunLimits
 from repropack._run.confinement.sandbox import Places, Sandbox, compose_policy
 from repropack._run.confinement.supervised import Supervised
-from repropack._run.folders import new_folder, remove_tree
+from repropack._run.folders import new_socket_folder, remove_tree
 from repropack._run.variables import worker_environment
 from repropack.errors import ConfinementUnavailableError, PackageFormatError
 from repropack.models.reports import Guarantee, SandboxLevel
@@ -165,7 +165,7 @@ def _was_reached(listener: socket.socket) -> bool:
 
 @contextlib.contextmanager
 def _put_out_canaries() -> Iterator[_Canaries]:
-    folder = new_folder("repropack-probe-")
+    folder = new_socket_folder("repropack-probe-")
     word = secrets.token_hex(8)
     home = Path(os.environ.get("HOME") or "/").resolve()
     with contextlib.ExitStack() as stack:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from repropack._run.folders import digest_tree, new_folder, remove_tree
+from repropack._run.folders import digest_tree, new_folder, new_socket_folder, remove_tree
 from repropack.errors import CouldNotRunError
 
 
@@ -173,3 +175,20 @@ def test_verbs_say_so_in_one_line(lab_package: Path, tmp_path: Path) -> None:
         assert b"expected a folder to work in whose path is UTF-8" in b" ".join(shown.split())
         assert b"Traceback" not in shown
     assert list(odd.iterdir()) == []
+
+
+def test_a_folder_for_sockets_has_a_short_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deep folder for temporary files is not used for it; a socket fits in either."""
+    deep = tmp_path / ("d" * 90)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    folder = new_socket_folder("lab-")
+    try:
+        assert len(str(folder)) < 90
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(folder / "named"))
+    finally:
+        assert remove_tree(folder)
+    assert list(deep.iterdir()) == []

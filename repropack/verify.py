@@ -6,6 +6,7 @@ the package. A result is called reproduced, never correct.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -16,7 +17,7 @@ from repropack._format.layout import LICENSE, NOTEBOOK, README, REFERENCE_RUN, S
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._present.rendered import load_painter
-from repropack._read.container import open_container
+from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
@@ -28,10 +29,12 @@ from repropack._run.confinement.consent import (
     confine,
     describe,
     require_trusted,
+    require_unseen,
 )
 from repropack._run.confinement.sandbox import Sandbox
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.folders import new_folder, remove_tree
+from repropack._run.handed import nonsense
 from repropack._run.recorder import RecordedRun
 from repropack.errors import (
     CouldNotRunError,
@@ -93,6 +96,7 @@ def verify_package(
         raise UsageError("runs: expected at least one run to execute, observed none")
     verification = _Verification(
         shown_path(path),
+        path,
         tuple(runs) if runs is not None else None,
         on_step,
         consent=consent,
@@ -122,6 +126,7 @@ class _Verification:
     """One verification under way; holds what is known so far, so that no evidence is lost."""
 
     path: str
+    place: str | Path
     requested: tuple[str, ...] | None
     on_step: OnStep | None
     consent: Consent
@@ -173,6 +178,7 @@ class _Verification:
         self.checked = True
         self._check_requested(package)
         sandbox, reason = confine(package, self.consent)
+        require_unseen(self.place, sandbox)
         load_painter()
         scratch = new_folder("repropack-verify-")
         try:
@@ -256,7 +262,7 @@ class _Verification:
         if self.observed is None:
             self.observed = recorded.environment
         with open_container(launcher.tree) as container:
-            fresh = RunReader(container, recorded.name)
+            fresh = _read_back(container, recorded.name)
             verification = hold_against(expected, arrays, fresh, claim)
             self.runs.append(verification)
             if verification.equal:
@@ -264,7 +270,7 @@ class _Verification:
             again = replace(launcher, tree=launcher.tree.with_name("again"))
             execute(again)
             with open_container(again.tree) as repeated:
-                second = RunReader(repeated, recorded.name)
+                second = _read_back(repeated, recorded.name)
                 repeats = hold_against(fresh, fresh, second, claim).equal
         self.runs[-1] = verification.model_copy(update={"repeats": repeats})
 
@@ -287,6 +293,16 @@ class _Verification:
             f"state outside the declared components ({components})",
             "any other environment than this one",
         )
+
+
+def _read_back(container: Container, name: str) -> RunReader:
+    """A run that was executed here; what nobody could read in it is no damage of the package."""
+    try:
+        run = RunReader(container, name)
+        deque(run.steps(), maxlen=0)
+    except PackageError as error:
+        raise nonsense(name, str(error)) from error
+    return run
 
 
 def _ending_after(launcher: Launcher, last_step: int) -> Launcher:

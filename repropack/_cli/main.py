@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from repropack._cli.commands import COMMANDS, Answer, ascii_document
 from repropack._cli.parser import parse_arguments, wants_json
 from repropack._cli.status import COULD_NOT_RUN, INTERRUPTED, status_of_error
-from repropack._cli.streams import write_message, write_output
+from repropack._cli.streams import fill_standard_descriptors, write_message, write_output
 from repropack.errors import CouldNotRunError, PackageError, Refusal, RepropackError
 
 _MAX_MESSAGE_CHARACTERS = 4000
@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = wants_json(arguments)
     try:
+        fill_standard_descriptors()
         answer = _run(arguments)
         if answer.complaint is not None:
             _complain(answer.complaint)

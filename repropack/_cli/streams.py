@@ -12,6 +12,7 @@ from typing import TextIO
 
 from repropack._cli.status import COULD_NOT_RUN
 
+_LAST_STANDARD = 2
 _RESET = "\x1b[0m"
 _GREEN, _RED, _YELLOW = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m"
 _COLOURS = {
@@ -23,6 +24,13 @@ _COLOURS = {
     "damaged": _RED,
     "could-not-run": _YELLOW,
 }
+
+
+def fill_standard_descriptors() -> None:
+    """Open what a process was started without: else a pipe to a worker would take its number."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _LAST_STANDARD:
+        continue
+    os.close(descriptor)
 
 
 def write_output(output: str | bytes, status: int) -> int:

@@ -70,7 +70,8 @@ class RunLimits:
     """Seconds of wall time of one run."""
 
     max_run_memory_bytes: int = 8 * 1024 * MEBIBYTE
-    """Bytes in memory of all processes of a run together; one may map twice as many."""
+    """Bytes in memory of all processes of a run together, tables of pages included; one may map
+    twice as many."""
 
     max_run_processes: int = 1024
     """Processes of a run, each thread counted: a BLAS starts one for each processor."""
@@ -79,7 +80,7 @@ class RunLimits:
     """Bytes on disk of all files of a run together, and the size of one."""
 
     max_run_files: int = 100_000
-    """Files and folders of a run."""
+    """Files and folders of a run, and likewise its open descriptors."""
 
     max_run_depth: int = 128
     """Folders of a run within each other."""

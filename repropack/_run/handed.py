@@ -84,8 +84,15 @@ class HandedFolder:
             raise self._nonsense(problem) from error
 
     def remove(self, name: str) -> None:
-        """Remove a file that was taken over."""
-        (self._folder / name).unlink(missing_ok=True)
+        """Remove a file that was taken over.
+
+        Raises:
+            CouldNotRunError: the worker has put something else in its place.
+        """
+        try:
+            (self._folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._nonsense(f"{name} cannot be removed: {error.strerror}") from error
 
     def _nonsense(self, problem: str) -> CouldNotRunError:
         return nonsense(self._run, problem)

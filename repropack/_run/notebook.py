@@ -113,17 +113,22 @@ def _read(data: bytes, where: str) -> NotebookNode:
     if not isinstance(document, dict) or document.get("nbformat") != 4:
         raise CouldNotRunError(f"{where}: expected a notebook of format 4, observed another")
     cells = document.get("cells")
-    ids = [cell.get("id") for cell in cells if isinstance(cell, dict)] if cells else []
-    if None in ids or len(set(map(str, ids))) != len(ids):  # nbformat would make up random ones
+    ids = [_id_of(cell) for cell in cells] if isinstance(cells, list) else [None]
+    if None in ids or len(set(ids)) != len(ids):  # nbformat would make up random ones
         raise CouldNotRunError(f"{where}: expected cells with ids, each once, observed others")
     read: Any = nbformat.reads
     try:
         node: NotebookNode = read(data.decode("utf-8"), as_version=4)
         nbformat.validate(node)
-    except (ValueError, nbformat.ValidationError) as error:
-        reason = str(error).split("\n", 1)[0]
+    except Exception as error:  # nbformat trusts what it reads, and raises whatever comes of that
+        reason = str(error).split("\n", 1)[0] or type(error).__name__
         raise CouldNotRunError(f"{where}: expected a valid notebook, observed {reason}") from error
     return node
+
+
+def _id_of(cell: Any) -> str | None:
+    found = cell.get("id") if isinstance(cell, dict) else None
+    return found if isinstance(found, str) else None
 
 
 @contextlib.contextmanager

@@ -7,7 +7,6 @@ the notebook that a package holds is what the kernel said.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -114,7 +113,7 @@ def _strip_images(output: Any, cell: int) -> None:
     if "image/png" in data:
         try:
             image = base64.b64decode("".join(data["image/png"]), validate=False)
-        except binascii.Error as error:
+        except ValueError as error:  # other characters, or no whole number of bytes
             raise CouldNotRunError(f"notebook: cell {cell}: its image is not base64") from error
         data["image/png"] = base64.b64encode(_without_texts(image)).decode("ascii")
 

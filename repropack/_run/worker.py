@@ -302,5 +302,5 @@ def _failure(error: RepropackError, worker: _Worker) -> Failed:
         hint=None if hint is None else one_line(hint),
         step=worker.step,
         stage=worker.stage,
-        dtype=dtype,
+        dtype=None if dtype is None else one_line(dtype),
     )

@@ -15,6 +15,7 @@ from repropack.models.base import (
     Digest,
     JsonObject,
     Model,
+    Name,
     Number,
     RunName,
     StageName,
@@ -27,6 +28,9 @@ from repropack.models.plan import ExperimentPlan, RecordPlan
 
 KeptFile = Annotated[str, StringConstraints(pattern=r"^kept-[0-9]+\.raw$", max_length=32)]
 """A name in the worker's output folder; no path leads out of it."""
+
+Line = Annotated[str, StringConstraints(max_length=400)]
+"""A line in words, as long as a worker makes one."""
 
 FailureReason = Literal["load", "configuration", "state", "dtype", "environment", "step"]
 
@@ -101,7 +105,7 @@ class Finished(Model):
     """
 
     kind: Literal["finished"] = "finished"
-    changed_families: dict[str, Digest] | None = None
+    changed_families: dict[Name, Digest] | None = None
 
 
 class Failed(Model):
@@ -113,12 +117,12 @@ class Failed(Model):
 
     kind: Literal["failed"] = "failed"
     reason: FailureReason
-    name: str
-    message: str
-    hint: str | None = None
+    name: Line
+    message: Line
+    hint: Line | None = None
     step: StepNumber = 0
     stage: StageName | None = None
-    dtype: str | None = None
+    dtype: Line | None = None
 
 
 Message = Annotated[Ready | Stepped | Checkpointed | Finished | Failed, Field(discriminator="kind")]

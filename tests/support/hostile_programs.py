@@ -127,6 +127,9 @@ _FILES = (
     Program("links-a-secret", "os.link(C['secret'], 'mine'); return open('mine').read()"),
     Program("points-to-a-secret", "os.symlink(C['secret'], 'mine'); return open('mine').read()"),
     Program("opens-up-a-secret", "os.chmod(C['secret'], 0o777)"),
+    Program("reads-a-secrets-tags", "os.listxattr(C['secret']); return True"),
+    Program("flags-a-library", "import fcntl; f = os.open(os.__file__, os.O_RDONLY); b = bytearray(8); fcntl.ioctl(f, 0x80086601, b); fcntl.ioctl(f, 0x40086602, bytes(b)); return True"),
+    Program("opens-a-kernel-setting", "return os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)"),
     Program("gives-a-secret-away", "os.chown(C['secret'], 1234, 1234)"),
     Program("touches-a-secret", "os.utime(C['secret'], (1, 1))"),
     Program("tags-a-secret", "os.setxattr(C['secret'], 'user.mine', b'x')"),
@@ -168,6 +171,7 @@ _NETWORK = (
     Program("talks-to-the-kernel", "return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)"),
     Program("talks-to-the-host", "return socket.socket(40, socket.SOCK_STREAM)"),
     Program("uses-a-named-socket", "s = socket.socket(socket.AF_UNIX); s.connect(C['named']); return True"),
+    Program("sends-from-a-pair", "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); return a"),
     Program("uses-an-abstract-socket", "s = socket.socket(socket.AF_UNIX); s.connect('\\0' + C['abstract']); return True"),
 )  # fmt: skip
 
@@ -214,16 +218,35 @@ _SECONDS = _LIMIT.format("max_run_seconds")
 
 _GREED = (
     Program("forks", "for k in range(100): fork(lambda: time.sleep(20))\ntime.sleep(20)", _PROCESSES),
+    Program("multiplies", "end = time.monotonic() + 10\nwhile time.monotonic() < end:\n    try: os.fork()\n    except OSError: pass\nos._exit(0)", _PROCESSES),
     Program("starts-threads", "threading.stack_size(1 << 17)\nfor k in range(100): threading.Thread(target=time.sleep, args=(20,), daemon=True).start()\ntime.sleep(20)", _PROCESSES),
     Program("takes-memory", "kept = [b'x' * (40 << 20) for k in range(14)]\ntime.sleep(20)", _MEMORY),
     Program("takes-memory-together", "for k in range(5): fork(lambda: (b'x' * (100 << 20), time.sleep(20)))\ntime.sleep(20)", _MEMORY),
     Program("takes-shared-memory", "kept = mmap.mmap(-1, 500 << 20)\nfor k in range(500): kept[k << 20:(k + 1) << 20] = b'x' * (1 << 20)\ntime.sleep(20)", _MEMORY),
+    Program(
+        "takes-memory-behind-a-dead-thread",
+        """
+        def take():
+            time.sleep(0.5)
+            kept = [b'x' * (40 << 20) for k in range(14)]
+            time.sleep(20)
+        def leave():
+            threading.Thread(target=take).start()
+            call(60, 93, 0)
+        fork(leave)
+        time.sleep(20)
+        """,
+        _MEMORY,
+    ),
+    Program("makes-files-in-memory", "for k in range(2000): Path(f'/tmp/file-{k}').touch()\ntime.sleep(20)", _LIMIT.format("max_run_files"), HELD),
+    Program("opens-too-much", "kept = [os.open('/dev/null', os.O_RDONLY) for k in range(2000)]\ntime.sleep(20)", _LIMIT.format("max_run_files")),
     Program("maps-too-much", "return mmap.mmap(-1, 8 << 30)"),
     Program("fills-a-file", "try:\n    with open('large', 'wb') as stream:\n        for k in range(64): stream.write(b'x' * (1 << 20))\nexcept OSError: pass\ntime.sleep(20)", _SCRATCH),
     Program("fills-files", "for k in range(64): Path(f'file-{k}').write_bytes(b'x' * (1 << 20))\ntime.sleep(20)", _SCRATCH),
     Program("fills-the-handed-folder", "for k in range(64): (HANDED / f'file-{k}').write_bytes(b'x' * (1 << 20))\ntime.sleep(20)", _SCRATCH),
     Program("fills-files-without-names", "kept = []\nfor k in range(40):\n    kept.append(open('now', 'wb'))\n    kept[-1].write(b'x' * (1 << 20)); kept[-1].flush(); os.unlink('now')\ntime.sleep(20)", _SCRATCH),
     Program("fills-a-folder-that-none-may-read", "os.mkdir('d', 0o300)\nfor k in range(64): Path(f'd/{k}').write_bytes(b'x' * (1 << 20))\ntime.sleep(20)", _SCRATCH),
+    Program("fills-a-folder-that-none-may-look-into", "os.mkdir('d', 0o700)\nkept = [open(f'd/{k}', 'wb') for k in range(64)]\nos.chmod('d', 0o400)\nfor f in kept: f.write(b'x' * (1 << 20)); f.flush()\ntime.sleep(20)", _SCRATCH),
     Program("makes-files", "for k in range(2000): Path(f'file-{k}').touch()\ntime.sleep(20)", _LIMIT.format("max_run_files")),
     Program("makes-deep-folders", "for k in range(300): os.mkdir('d'); os.chdir('d')\ntime.sleep(20)", _LIMIT.format("max_run_depth")),
     Program("makes-a-sparse-file", "os.truncate(os.open('sparse', os.O_CREAT | os.O_RDWR), 1 << 40); return True"),
@@ -260,6 +283,20 @@ _OUTPUT = (
     Program("speaks-nonsense", "os.write(channel(), b'{}\\n')", "the worker sent no valid message"),
     Program("forges-a-step", "os.write(channel(), b'{\"kind\":\"stepped\",\"step\":9,\"stages\":null,\"declarations\":null,\"state\":null,\"metrics\":{},\"printed\":{},\"finish\":null}\\n')", "expected step 2, observed step 9"),
     Program("forges-an-end", "os.write(channel(), b'{\"kind\":\"finished\"}\\n')", "expected a checkpoint after step 1, observed an end"),
+    Program("speaks-at-length", "os.write(channel(), b'{\"kind\":\"failed\",\"reason\":\"step\",\"name\":\"\",\"message\":\"' + b'x' * (1 << 20) + b'\"}\\n')", "the worker sent no valid message"),
+    Program(
+        "tells-no-number",
+        """
+        from repropack._run import worker
+        say = worker._Worker.say
+        def saying(self, message):
+            if message.kind == "stepped":
+                message = message.model_copy(update={"metrics": {"loss": {"$int": "x"}}})
+            say(self, message)
+        worker._Worker.say = saying
+        """,
+        "expected a number, observed",
+    ),
     Program("forges-a-checkpoint", "os.write(channel(), b'{\"kind\":\"checkpointed\",\"step\":1}\\n')", "checkpoint step-000000001 cannot be adopted"),
 )  # fmt: skip
 

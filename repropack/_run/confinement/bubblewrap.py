@@ -1,4 +1,8 @@
-"""The command line for bubblewrap: namespaces of a run's own, and a root made of the view."""
+"""The command line for bubblewrap: namespaces of a run's own, and a root made of the view.
+
+The new ``/proc`` is read-only as a whole: where root verifies, the program is root to the files
+of ``/proc/sys``, without any capability, and what it wrote there would hold for the machine.
+"""
 
 # ruff: noqa: PTH100 - paths as they stand
 
@@ -54,7 +58,8 @@ def bubblewrap_command(
     wrapped = [
         program, *_NAMESPACES, "--uid", _USER, "--gid", _USER, "--hostname", "confined",
         "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv",
-        "--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/dev/shm",  # noqa: S108 - its own
+        "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev",
+        "--size", size, "--tmpfs", "/dev/shm",  # noqa: S108 - its own
         "--remount-ro", "/dev", "--size", size, "--tmpfs", "/tmp",  # noqa: S108 - its own
     ]  # fmt: skip
     for name, value in environment.items():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 from repropack._format.limits import DEFAULT_RUN_LIMITS, RunLimits
+from repropack._format.paths import shown_path
 from repropack._read.package import Package
 from repropack._run.confinement.probing import choose_sandbox
 from repropack._run.confinement.sandbox import Sandbox
-from repropack.errors import UsageError
+from repropack._run.confinement.view import machine_view
+from repropack.errors import ConfinementUnavailableError, UsageError
 from repropack.lab import SHIPPED_SOURCES
 from repropack.models.reports import Confinement
 
@@ -78,6 +81,27 @@ def require_trusted(package: Package, consent: Consent) -> None:
         raise UsageError(
             f"trusted package: expected {consent.trust}, observed {package.package_digest}",
             hint="compare the digest with the one that its author published",
+        )
+
+
+def require_unseen(path: str | Path, sandbox: Sandbox) -> None:
+    """A program that saw its package could read there what it is to compute.
+
+    Args:
+        path: The package.
+        sandbox: How its code will be run.
+
+    Raises:
+        ConfinementUnavailableError: the package lies in what is shown to a confined program.
+    """
+    if sandbox.level == "none":
+        return
+    seen = machine_view().shows(str(path))
+    if seen is not None:
+        raise ConfinementUnavailableError(
+            "confinement: expected a package that the confined program does not see, observed one "
+            f"in {shown_path(seen)}",
+            hint="copy it to a folder of your own, or to a temporary one",
         )
 
 

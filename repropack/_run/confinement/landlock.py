@@ -32,9 +32,29 @@ _OF_PROC = (
     "/proc/sys/kernel/osrelease",
     "/proc/sys/vm/overcommit_memory",
     "/proc/version",
-    "/proc/self",  # resolved in the new process: it is its own folder and no other's
+    *(  # resolved in the new process: they are its own and no other's
+        f"/proc/self/{name}"
+        for name in (
+            *(
+                "auxv",
+                "cgroup",
+                "cmdline",
+                "comm",
+                "environ",
+                "fd",
+                "fdinfo",
+                "io",
+                "limits",
+                "maps",
+            ),
+            *("mountinfo", "mounts", "smaps", "smaps_rollup", "stat", "statm", "status"),
+        )
+    ),
 )
-"""What is shown of processes and kernel: numbers that libraries steer by."""
+"""What is shown of processes and kernel: numbers that libraries steer by. Not the whole of
+``/proc/self``: in it, and in each of its threads, lies ``net``, which is the machine's."""
+SIGNALS_SINCE = 6
+"""The first version that keeps signals, and connections to abstract sockets, inside."""
 
 
 def landlock_version() -> int:
@@ -75,7 +95,7 @@ def landlock_policy(
     return {
         "files": known,
         "net": _NET if version >= 4 else 0,
-        "scoped": _SCOPES if version >= 6 else 0,
+        "scoped": _SCOPES if version >= SIGNALS_SINCE else 0,
         "rules": [[path, rights & known] for path, rights in rules],
     }
 

@@ -74,6 +74,19 @@ def _writes(path: str, mode: str) -> bool:
     return True
 
 
+def _opens_to_write(path: str) -> bool:
+    """Open a setting of the whole machine; nothing is written."""
+    os.close(os.open(path, os.O_WRONLY))
+    return True
+
+
+def _pairs_of_datagrams(path: str) -> bool:
+    """Send to a named socket through one of a pair, which need not be made as others are."""
+    for socket_ in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        socket_.sendto(b"probe", path)
+    return True
+
+
 def _holds(path: str, text: str) -> bool:
     with pathlib.Path(path).open("rb") as stream:
         return text.encode() in stream.read()
@@ -124,6 +137,8 @@ _ATTEMPTS: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
     ("secret-named", lambda job: os.lstat(job["secret"]) is not None),
     ("secret-changed", lambda job: _writes(job["secret"], "a")),
     ("outside-written", lambda job: _writes(job["outside"], "x")),
+    ("datagram", lambda job: _pairs_of_datagrams(job["datagram"])),
+    ("kernel-setting", lambda _: _opens_to_write("/proc/sys/kernel/core_pattern")),
     ("view-written", lambda job: _writes(job["read_only"], "a")),
     ("secret-mode", lambda job: _opens_up(job["secret"])),
     ("variable", lambda job: job["variable"] in os.environ),

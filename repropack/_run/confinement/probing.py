@@ -37,11 +37,14 @@ _MAX_ANSWER_BYTES = 1 << 16
 
 GUARANTEES: dict[str, tuple[str, ...]] = {
     "network": ("tcp", "udp"),
-    "local-sockets": ("named-socket", "abstract-socket"),
+    "local-sockets": ("named-socket", "abstract-socket", "datagram"),
     "home-files": ("home-listed", "home-read", "home-written"),
     "other-files": ("secret-read",),
     "file-names": ("secret-named",),
-    "writes": ("secret-changed", "secret-mode", "outside-written", "view-written"),
+    "writes": (
+        *("secret-changed", "secret-mode", "outside-written", "view-written"),
+        "kernel-setting",
+    ),
     "environment": ("variable", "judge-environment"),
     "process-names": ("command-line",),
     "signals": ("signal",),
@@ -188,6 +191,7 @@ def _put_out_canaries() -> Iterator[_Canaries]:
             "udp": canaries.listeners["udp"].getsockname()[1],
             "named": str(folder / "named"),
             "abstract": word,
+            "datagram": str(folder / "datagram"),
             "secret": str(folder / "secret"),
             "outside": str(folder / "new"),
             "read_only": str(folder / "source" / "text"),
@@ -222,6 +226,7 @@ def _listen(stack: contextlib.ExitStack, folder: Path, word: str) -> dict[str, s
         "udp": (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)),
         "named-socket": (socket.AF_UNIX, socket.SOCK_STREAM, str(folder / "named")),
         "abstract-socket": (socket.AF_UNIX, socket.SOCK_STREAM, "\0" + word),
+        "datagram": (socket.AF_UNIX, socket.SOCK_DGRAM, str(folder / "datagram")),
     }
     listeners = {}
     for name, (family, way, address) in kinds.items():

@@ -12,7 +12,11 @@ from typing import Any
 
 from repropack._format.limits import RunLimits
 from repropack._run.confinement.bubblewrap import bubblewrap_command, find_bubblewrap
-from repropack._run.confinement.landlock import landlock_policy, landlock_version
+from repropack._run.confinement.landlock import (
+    SIGNALS_SINCE,
+    landlock_policy,
+    landlock_version,
+)
 from repropack._run.confinement.seccomp import seccomp_program
 from repropack._run.confinement.view import View, machine_view
 from repropack.errors import ConfinementUnavailableError
@@ -100,10 +104,12 @@ def compose_policy(
     shown = machine_view() if view is None else view
     read_only = [str(path) for path in places.read_only]
     writable = [str(path) for path in places.writable]
+    beside_landlock = sandbox.level == "landlock"
     program = seccomp_program(
         platform.machine(),
-        beside_landlock=sandbox.level == "landlock",
+        beside_landlock=beside_landlock,
         loopback=places.loopback,
+        signals=not beside_landlock or _version() >= SIGNALS_SINCE,
     )
     if program is None:
         raise ConfinementUnavailableError(
@@ -111,7 +117,7 @@ def compose_policy(
             f"{platform.machine()}"
         )
     policy["seccomp"] = base64.b64encode(program).decode()
-    if sandbox.level == "landlock":
+    if beside_landlock:
         policy["landlock"] = landlock_policy(_version(), shown, read_only, writable)
     else:
         policy["command"] = bubblewrap_command(

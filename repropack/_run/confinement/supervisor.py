@@ -5,41 +5,27 @@ three descriptors: a policy to read, a pipe whose end says that the judge is gon
 one JSON line that says how the run ended. Standard input, output and error are the worker's.
 """
 
-# ruff: noqa: PTH100, PTH116, PTH120, PTH208 - pathlib would take a third of its start
+# ruff: noqa: PTH100, PTH120 - pathlib would take a third of its start
 
 from __future__ import annotations
 
 import contextlib
-import errno
+import importlib
 import json
 import os
-import pathlib
 import select
 import signal
-import stat
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # every module that is not imported is a shorter start
-    from collections.abc import Callable, Iterator
     from typing import Any
 
 WATCH_SECONDS = 0.05
 DISK_SECONDS = 0.25
-_BLOCK_BYTES = 512
 _PR_SET_CHILD_SUBREAPER = 36
 _LINUX = sys.platform == "linux"
-_MAX_DESCRIPTORS = 4096
-"""Open descriptors of a run that are looked at for files without a name, each time."""
-
-
-class _LimitReachedError(Exception):
-    """A run went beyond one of its limits."""
-
-    def __init__(self, limit: str, allowed: int, observed: int) -> None:
-        super().__init__(limit)
-        self.report = {"limit": limit, "allowed": allowed, "observed": observed}
 
 
 def main(arguments: list[str]) -> None:
@@ -56,12 +42,20 @@ def main(arguments: list[str]) -> None:
     with os.fdopen(policy_from, "rb") as stream:
         policy = json.load(stream)
     if _LINUX:
+        if policy["limits"]:
+            _go_before_others()
         import ctypes  # noqa: PLC0415 - only where it is used
 
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     report = _supervise(policy, judge)
     with contextlib.suppress(BrokenPipeError):
         os.write(report_to, json.dumps(report).encode() + b"\n")  # noqa: TID251 - standard library
+
+
+def _go_before_others() -> None:
+    """Be run before what is watched, however much of that there is; nobody but root may."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 
 def _supervise(policy: dict[str, Any], judge: int) -> dict[str, Any]:
@@ -75,10 +69,9 @@ def _supervise(policy: dict[str, Any], judge: int) -> dict[str, Any]:
     tree = _Tree(child, stop)
     try:
         said = problem or _watch(tree, policy, judge)
-    except _LimitReachedError as reached:
-        said = reached.report
     except Exception as error:  # noqa: BLE001 - whatever happens here, the tree has to end
-        said = {"problem": f"{type(error).__name__}: {error}"}
+        problem = {"problem": f"{type(error).__name__}: {error}"}
+        said = getattr(error, "report", problem)  # a limit that was reached has one
     left = tree.end()
     if tree.status is not None and "limit" not in said:
         said.setdefault("status", tree.status)
@@ -91,7 +84,7 @@ def _start(policy: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     child = os.fork()
     if child == 0:
         try:
-            _lockdown().enter(policy)
+            _beside("lockdown").enter(policy)
         except BaseException as error:  # noqa: BLE001 - this process must not go on as a second one
             os.write(told, f"{type(error).__name__}: {error}".encode()[:1000])
         finally:
@@ -102,12 +95,12 @@ def _start(policy: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     return child, {"problem": problem} if problem else {}
 
 
-def _lockdown() -> Any:
-    """The module beside this one, which no search path leads to."""
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import lockdown  # type: ignore[import-not-found] # noqa: PLC0415 - on that path alone
-
-    return lockdown
+def _beside(name: str) -> Any:
+    """A module beside this one, which no search path leads to."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.path[0] != here:
+        sys.path.insert(0, here)
+    return importlib.import_module(name)
 
 
 def _watch(tree: _Tree, policy: dict[str, Any], judge: int) -> dict[str, Any]:
@@ -115,7 +108,8 @@ def _watch(tree: _Tree, policy: dict[str, Any], judge: int) -> dict[str, Any]:
     limits: dict[str, int] = policy["limits"]
     begun = time.monotonic()
     next_look = next_walk = begun
-    waiting = _Waiting(judge, tree.child)
+    waiting, counted = _Waiting(judge, tree.child), _beside("counted")
+    disk = counted.Disk(policy["watched"])
     while True:
         if waiting.judge_is_gone(WATCH_SECONDS):
             return {"stopped": True}
@@ -125,18 +119,14 @@ def _watch(tree: _Tree, policy: dict[str, Any], judge: int) -> dict[str, Any]:
         if not limits:
             continue
         now = time.monotonic()
-        _hold("max_run_seconds", limits, int(now - begun))
+        counted.hold("max_run_seconds", limits, int(now - begun))
         if now >= next_look:
-            _look(tree, limits)
+            counted.look(tree.processes(limits["max_run_processes"]), limits)
             next_look = now + max(WATCH_SECONDS, 4 * (time.monotonic() - now))
         if now >= next_walk:
-            _walk(tree, policy["watched"], limits)
+            counted.walk(tree.processes(), policy["watched"], limits)
+            disk.hold(limits)
             next_walk = now + max(DISK_SECONDS, 4 * (time.monotonic() - now))
-
-
-def _hold(limit: str, limits: dict[str, int], observed: int) -> None:
-    if observed > limits[limit]:
-        raise _LimitReachedError(limit, limits[limit], observed)
 
 
 class _Waiting:
@@ -179,15 +169,9 @@ class _Tree:
             elif process == self.child:
                 self.status = os.waitstatus_to_exitcode(status)
 
-    def processes(self) -> list[int]:
-        """Every process below this one. One that is just being made may be missed."""
-        found: list[int] = []
-        todo = [os.getpid()]
-        children = _children if _lists_children() else _children_by_parent()
-        while todo:
-            below = children(todo.pop())
-            found += below
-            todo += below
+    def processes(self, most: int | None = None) -> list[int]:
+        """Every process below this one, or soon more than ``most``."""
+        found: list[int] = _beside("counted").processes_below(os.getpid(), most)
         return found
 
     def end(self, seconds: float = 30) -> int:
@@ -208,144 +192,6 @@ class _Tree:
 def _signal(process: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(process, signal.SIGKILL)
-
-
-def _lists_children() -> bool:
-    return pathlib.Path(f"/proc/self/task/{os.getpid()}/children").exists()
-
-
-def _children(process: int) -> list[int]:
-    found: list[int] = []
-    for thread in _names(f"/proc/{process}/task"):
-        text = _read(f"/proc/{process}/task/{thread}/children")
-        found += map(int, text.split())
-    return found
-
-
-def _children_by_parent() -> Callable[[int], list[int]]:
-    """The same from one look at all processes, for kernels that do not list children."""
-    below: dict[int, list[int]] = {}
-    for name in filter(str.isdigit, _names("/proc")):
-        fields = _read(f"/proc/{name}/stat").rpartition(")")[2].split()
-        if fields:
-            below.setdefault(int(fields[1]), []).append(int(name))
-    return lambda process: below.get(process, [])
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
-def _read(file: str) -> str:
-    try:
-        with pathlib.Path(file).open(encoding="utf-8", errors="replace") as stream:
-            return stream.read()
-    except OSError:
-        return ""
-
-
-# ---------------------------------------------------------------- memory
-
-
-def _look(tree: _Tree, limits: dict[str, int]) -> None:
-    """Count processes with their threads, and the memory that they hold together."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    threads = resident = 0
-    processes = tree.processes()
-    for process in processes:
-        fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
-        if len(fields) > 21:
-            threads += int(fields[17])
-            resident += int(fields[21]) * page
-    _hold("max_run_processes", limits, threads)
-    if resident > limits["max_run_memory_bytes"]:  # shared pages were counted more than once
-        _hold("max_run_memory_bytes", limits, sum(map(_memory, processes)))
-
-
-def _memory(process: int) -> int:
-    """Bytes of a process, of shared pages its part."""
-    for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-# ---------------------------------------------------------------- files
-
-
-def _walk(tree: _Tree, folders: list[str], limits: dict[str, int]) -> None:
-    """Count the files of a run and the bytes that they take, with and without a name."""
-    tally = _Tally(limits)
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            tally.add(_open_folder(folder, None), 1)
-    for observed in _without_name(tree.processes()):
-        tally.bytes += observed
-    _hold("max_run_scratch_bytes", limits, tally.bytes)
-
-
-class _Tally:
-    def __init__(self, limits: dict[str, int]) -> None:
-        self._limits = limits
-        self.bytes = self.files = 0
-
-    def add(self, folder: int, depth: int) -> None:
-        """Count what is in an open folder, and close it."""
-        try:
-            _hold("max_run_depth", self._limits, depth)
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    self.files += 1
-                    _hold("max_run_files", self._limits, self.files)
-                    with contextlib.suppress(FileNotFoundError):
-                        self._add_entry(entry, folder, depth)
-        finally:
-            os.close(folder)
-
-    def _add_entry(self, entry: os.DirEntry[str], folder: int, depth: int) -> None:
-        self.bytes += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
-        if entry.is_dir(follow_symlinks=False):
-            try:
-                below = _open_folder(entry.name, folder)
-            except OSError as error:
-                if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
-                    return  # another thing by now
-                raise
-            self.add(below, depth + 1)
-
-
-def _open_folder(name: str, parent: int | None) -> int:
-    """Open a folder and no link to one; one that may not be read is made readable."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        return os.open(name, flags, dir_fd=parent)
-    except PermissionError:
-        place = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-        try:
-            pathlib.Path(f"/proc/self/fd/{place}").chmod(0o700)
-        finally:
-            os.close(place)
-        return os.open(name, flags, dir_fd=parent)
-
-
-def _without_name(processes: list[int]) -> Iterator[int]:
-    """Sizes of files that are open and have no name any more, each once."""
-    seen: set[tuple[int, int]] = set()
-    looked = 0
-    for process in processes:
-        for name in _names(f"/proc/{process}/fd"):
-            looked += 1
-            if looked > _MAX_DESCRIPTORS:
-                return
-            with contextlib.suppress(OSError):
-                found = os.stat(f"/proc/{process}/fd/{name}")
-                key = (found.st_dev, found.st_ino)
-                if stat.S_ISREG(found.st_mode) and not found.st_nlink and key not in seen:
-                    seen.add(key)
-                    yield found.st_blocks * _BLOCK_BYTES
 
 
 if __name__ == "__main__":

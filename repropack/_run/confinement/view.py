@@ -76,6 +76,11 @@ class View:
     listed: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
 
+    def shows(self, path: str) -> str | None:
+        """Which of ``shown`` a path lies in, or is; ``None`` where it is not seen."""
+        real = Path(path).resolve()
+        return next((str(p) for p in (real, *real.parents) if str(p) in self.shown), None)
+
 
 @lru_cache(maxsize=1)
 def machine_view() -> View:

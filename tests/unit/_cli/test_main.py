@@ -541,3 +541,16 @@ def test_a_request_to_end_interrupts_unless_it_is_ignored() -> None:
             [sys.executable, "-c", program, *arguments], stderr=subprocess.PIPE, check=False
         )
         assert done.returncode == status, done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors of another kind")
+def test_standard_descriptors_that_were_closed_are_opened() -> None:
+    """Else a pipe to a worker has the number of its standard error, and the worker cannot start."""
+    program = (
+        "import os\n"
+        "from repropack._cli.streams import fill_standard_descriptors\n"
+        "os.closerange(0, 3)\n"
+        "fill_standard_descriptors()\n"
+        "os._exit(os.open(os.devnull, os.O_RDONLY))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 3

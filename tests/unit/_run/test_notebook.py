@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -239,6 +241,46 @@ def test_what_is_no_notebook_is_refused(folder: Path, scratch: Path, broken: byt
     """Before anything is started."""
     with pytest.raises((CouldNotRunError, PackageFormatError)):
         execute_notebook(broken, folder=folder, scratch=scratch)
+
+
+def _with_cells(cells: Any, **members: Any) -> Any:
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells, **members}
+
+
+def _with_output(**output: Any) -> Any:
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {},
+        "source": "",
+        "execution_count": None,
+    }
+    return _with_cells([{**cell, "outputs": [output]}])
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [],
+        _with_cells(5),
+        _with_cells(None),
+        _with_cells([1]),
+        _with_cells([{"cell_type": 5, "id": "a"}]),
+        _with_cells([{"cell_type": "code", "id": ["a"]}]),
+        _with_cells([], nbformat=4.0),
+        _with_cells([], nbformat_minor="5"),
+        _with_cells([], nbformat_minor=None),
+        _with_cells([], metadata=[]),
+        _with_output(output_type="stream", name="stdout", text=[1, 2]),
+        _with_output(output_type="display_data", metadata={}, data={"image/png": {"a": 1}}),
+    ],
+)
+def test_whatever_a_client_hands_back_is_an_answer(tmp_path: Path, document: Any) -> None:
+    """A kernel can write in its client's place; what it writes is refused, and crashes nobody."""
+    path = tmp_path / "executed.ipynb"
+    path.write_bytes(json.dumps(document).encode())
+    with pytest.raises(CouldNotRunError, match="the executed notebook: expected"):
+        module._read_handed(path)
 
 
 @pytest.fixture

@@ -115,3 +115,10 @@ def test_an_image_that_is_none_is_kept_or_refused() -> None:
     made = notebook(new_output("display_data", data={"image/png": "eA="}))
     with pytest.raises(CouldNotRunError, match="not base64"):
         normalise_notebook(made, [])
+
+
+@pytest.mark.parametrize("text", ["abc", "\u00e9\u00e9\u00e9\u00e9"])
+def test_an_image_of_any_characters_is_refused(text: str) -> None:
+    """Also of such as base64 does not know."""
+    with pytest.raises(CouldNotRunError, match="cell 1: its image is not base64"):
+        normalise_notebook(notebook(new_output("display_data", data={"image/png": text})), [])

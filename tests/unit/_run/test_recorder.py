@@ -19,6 +19,7 @@ from repropack._format.state import EncodedState, encode_state
 from repropack._read.container import open_container
 from repropack._read.run import RunReader
 from repropack._run import recorder as recorder_module
+from repropack._run.handed import HandedFolder
 from repropack._run.recorder import Recorder
 from repropack.errors import CouldNotRunError
 from repropack.models.worker import (
@@ -470,3 +471,10 @@ def test_a_run_without_a_step_has_no_result(worker: Worker):
     worker.record([*messages[:2], Finished()])
     with pytest.raises(CouldNotRunError, match="expected at least one step and an end"):
         worker.recorder.result()
+
+
+def test_a_folder_in_the_place_of_a_file_that_was_read_is_nonsense(tmp_path: Path) -> None:
+    """The worker is still running when the judge clears away what it has taken over."""
+    (tmp_path / "step-000000001.json").mkdir()
+    with pytest.raises(CouldNotRunError, match=r"step-000000001\.json cannot be removed"):
+        HandedFolder("reference", tmp_path).remove("step-000000001.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,9 +10,16 @@ import pytest
 
 from repropack._format.limits import RunLimits
 from repropack._run.confinement import consent as module
-from repropack._run.confinement.consent import Consent, confine, describe, require_trusted
+from repropack._run.confinement.consent import (
+    Consent,
+    confine,
+    describe,
+    require_trusted,
+    require_unseen,
+)
 from repropack._run.confinement.sandbox import Sandbox
-from repropack.errors import UsageError
+from repropack._run.confinement.view import View
+from repropack.errors import ConfinementUnavailableError, UsageError
 from repropack.lab import SHIPPED_SOURCES
 from repropack.models.reports import Confinement, Guarantee
 
@@ -85,3 +93,18 @@ def test_a_report_tells_level_reason_and_limits() -> None:
             "max_run_output_bytes": 65_536,
         },
     )
+
+
+@pytest.mark.parametrize("place", ["shown", "shown/in/p.zip", "link/p.zip"])
+def test_a_package_that_its_program_would_see_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """It would read there what it has to compute, and every verdict would be `identical`."""
+    (tmp_path / "shown/in").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("shown/in")
+    shown = str((tmp_path / "shown").resolve())
+    monkeypatch.setattr(module, "machine_view", lambda: View(shown=(shown,)))
+    with pytest.raises(ConfinementUnavailableError, match="a package that the confined program"):
+        require_unseen(tmp_path / place, Sandbox("landlock", LIMITS))
+    require_unseen(tmp_path / place, Sandbox("none", LIMITS))
+    require_unseen(tmp_path / "beside" / "p.zip", Sandbox("landlock", LIMITS))

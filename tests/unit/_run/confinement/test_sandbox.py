@@ -95,6 +95,31 @@ def test_each_kernel_is_asked_for_all_that_it_knows(
     assert all(rights & policy["files"] == rights for _, rights in policy["rules"])
 
 
+def test_of_processes_one_sees_ones_own_files_and_no_network() -> None:
+    """In ``/proc/self``, and in each thread's folder there, lies the machine's network."""
+    policy = landlock_policy(7, View(shown=("/usr",)), (), ())
+    shown = {path for path, _ in policy["rules"]}
+    assert "/proc/self/maps" in shown
+    assert not shown & {"/proc", "/proc/self", "/proc/self/task", "/proc/self/net"}
+
+
+@pytest.mark.parametrize(("version", "sends"), [(5, False), (6, True)])
+def test_signals_are_refused_where_landlock_does_not_keep_them_in(
+    places: Places, monkeypatch: pytest.MonkeyPatch, version: int, sends: bool
+) -> None:
+    """The supervisor is of the same user: whoever could end it would be rid of every limit."""
+    told: list[bool] = []
+
+    def program(*_: Any, signals: bool, **__: Any) -> bytes:
+        told.append(signals)
+        return b""
+
+    monkeypatch.setattr(module, "seccomp_program", program)
+    monkeypatch.setattr(module, "landlock_version", lambda: version)
+    compose(Sandbox("landlock", RunLimits()), places)
+    assert told == [sends]
+
+
 def test_bubblewrap_has_namespaces_and_a_root_of_the_view(places: Places) -> None:
     """The order is what counts: temporary folders before what lies in them, read-only at last."""
     command = bubblewrap_command(
@@ -111,7 +136,7 @@ def test_bubblewrap_has_namespaces_and_a_root_of_the_view(places: Places) -> Non
         "/usr/bin/bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc",
         "--unshare-uts", "--unshare-cgroup-try", "--uid", "1000", "--gid", "1000",
         "--hostname", "confined", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
-        "--clearenv", "--proc", "/proc", "--dev", "/dev",
+        "--clearenv", "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev",
         "--size", "268435456", "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
         "--size", "268435456", "--tmpfs", "/tmp",
         "--setenv", "TZ", "UTC",

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from repropack._format.limits import RunLimits
-from repropack._run.confinement import supervisor, view_main
-from repropack._run.confinement.supervisor import _LimitReachedError, _Tally
+from repropack._run.confinement import counted, lockdown, supervisor, view_main
+from repropack._run.confinement.counted import LimitReachedError, _Tally
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 LIMITS = {"max_run_files": 10, "max_run_depth": 3, "max_run_scratch_bytes": 1 << 20}
@@ -40,10 +40,10 @@ def family() -> Iterator[tuple[int, int]]:
 def test_descendants_are_found_in_both_ways(family: tuple[int, int]) -> None:
     """From the lists of children, and on kernels without them from everybody's parent."""
     parent, child = family
-    assert supervisor._lists_children()
-    assert parent in supervisor._children(os.getpid())
-    assert supervisor._children(parent) == [child]
-    below = supervisor._children_by_parent()
+    assert counted._lists_children()
+    assert parent in counted._children(os.getpid())
+    assert counted._children(parent) == [child]
+    below = counted._children_by_parent()
     assert parent in below(os.getpid())
     assert below(parent) == [child]
     assert below(child) == []
@@ -52,35 +52,46 @@ def test_descendants_are_found_in_both_ways(family: tuple[int, int]) -> None:
     os.close(tree._stop)
 
 
+def test_no_more_processes_are_looked_for_than_tell_that_there_are_too_many(
+    family: tuple[int, int],
+) -> None:
+    """Who forks as fast as it can must not keep the supervisor busy with counting."""
+    parent, _ = family
+    assert counted.processes_below(parent, 0) == counted.processes_below(parent)
+    found = counted.processes_below(os.getpid(), 0)
+    assert parent in found
+    assert len(found) < len(counted.processes_below(os.getpid()))
+
+
+def test_the_kernel_holds_a_users_threads_as_well(family: tuple[int, int]) -> None:
+    """They are counted before a run begins, the run's limit is added."""
+    assert lockdown._own_threads() > len(family)
+
+
 def test_shared_memory_counts_once(family: tuple[int, int]) -> None:
     """A page that two processes share is half of each one's."""
     parent, child = family
     time.sleep(0.2)
-    together = supervisor._memory(parent) + supervisor._memory(child)
+    together = counted._memory(parent) + counted._memory(child)
     assert 30 << 20 < together < 55 << 20
-    assert supervisor._memory(2**22 + 1) == 0
+    assert counted._memory(2**22 + 1) == 0
 
 
 def test_memory_and_threads_are_held_to_their_limits(family: tuple[int, int]) -> None:
     parent, _ = family
-
-    class Tree(supervisor._Tree):
-        def processes(self) -> list[int]:
-            return [parent, *supervisor._children(parent)]
-
-    tree = Tree(parent, -1)
-    supervisor._look(tree, {"max_run_processes": 2, "max_run_memory_bytes": 100 << 20})
-    with pytest.raises(_LimitReachedError) as caught:
-        supervisor._look(tree, {"max_run_processes": 1, "max_run_memory_bytes": 100 << 20})
+    processes = [parent, *counted._children(parent)]
+    counted.look(processes, {"max_run_processes": 2, "max_run_memory_bytes": 100 << 20})
+    with pytest.raises(LimitReachedError) as caught:
+        counted.look(processes, {"max_run_processes": 1, "max_run_memory_bytes": 100 << 20})
     assert caught.value.report == {"limit": "max_run_processes", "allowed": 1, "observed": 2}
-    with pytest.raises(_LimitReachedError, match="max_run_memory_bytes"):
-        supervisor._look(tree, {"max_run_processes": 2, "max_run_memory_bytes": 20 << 20})
+    with pytest.raises(LimitReachedError, match="max_run_memory_bytes"):
+        counted.look(processes, {"max_run_processes": 2, "max_run_memory_bytes": 20 << 20})
 
 
 def tally(folder: Path, **limits: int) -> _Tally:
-    counted = _Tally({**LIMITS, **limits})
-    counted.add(supervisor._open_folder(str(folder), None), 1)
-    return counted
+    counting = _Tally({**LIMITS, **limits})
+    counting.add(counted._open_folder(str(folder), None), 1)
+    return counting
 
 
 def test_files_and_the_bytes_that_they_take_are_counted(tmp_path: Path) -> None:
@@ -90,9 +101,9 @@ def test_files_and_the_bytes_that_they_take_are_counted(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/usr")
     with (tmp_path / "sparse").open("wb") as stream:
         stream.truncate(1 << 30)
-    counted = tally(tmp_path)
-    assert counted.files == 4
-    assert 100_000 <= counted.bytes < 200_000
+    found = tally(tmp_path)
+    assert found.files == 4
+    assert 100_000 <= found.bytes < 200_000
 
 
 def test_a_folder_that_may_not_be_read_is_counted_all_the_same(tmp_path: Path) -> None:
@@ -111,7 +122,7 @@ def test_counting_stops_at_a_limit(tmp_path: Path, limit: str, allowed: int, obs
     for name in range(20):
         (tmp_path / "a" / "b" / str(name)).touch()
     limits = {"max_run_files": 100, "max_run_depth": 100, limit: allowed}
-    with pytest.raises(_LimitReachedError) as caught:
+    with pytest.raises(LimitReachedError) as caught:
         tally(tmp_path, **limits)
     assert caught.value.report == {"limit": limit, "allowed": allowed, "observed": observed}
 
@@ -123,7 +134,7 @@ def test_files_without_a_name_are_seen(tmp_path: Path) -> None:
         stream.flush()
         (tmp_path / "file").unlink()
         second = os.dup(stream.fileno())
-        found = list(supervisor._without_name([os.getpid()]))
+        found = list(counted._without_name([os.getpid()], {"max_run_files": 1000}))
         os.close(second)
     assert len([size for size in found if 100_000 <= size < 110_000]) == 1
 
@@ -131,11 +142,30 @@ def test_files_without_a_name_are_seen(tmp_path: Path) -> None:
 def test_a_walk_holds_all_bytes_to_the_limit(tmp_path: Path) -> None:
     """Folders that are not there count nothing."""
     (tmp_path / "file").write_bytes(b"x" * (2 << 20))
-    tree = supervisor._Tree(0, -1)
     folders = [str(tmp_path / "absent"), str(tmp_path)]
-    with pytest.raises(_LimitReachedError, match="max_run_scratch_bytes"):
-        supervisor._walk(tree, folders, LIMITS)
-    supervisor._walk(tree, folders[:1], LIMITS)
+    with pytest.raises(LimitReachedError, match="max_run_scratch_bytes"):
+        counted.walk([], folders, LIMITS)
+    counted.walk([], folders[:1], LIMITS)
+
+
+def test_open_descriptors_are_as_many_as_files_may_be(tmp_path: Path) -> None:
+    """None is passed over because there are too many of them."""
+    with pytest.raises(LimitReachedError) as caught:
+        list(counted._without_name([os.getpid()], {"max_run_files": 2}))
+    assert caught.value.report == {"limit": "max_run_files", "allowed": 2, "observed": 3}
+
+
+def test_where_little_is_left_on_a_disk_all_that_is_gone_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file that is mapped and has no name is seen in no other way."""
+    left = iter([100 << 30, 50 << 30, 1 << 30, (1 << 30) - 1])
+    monkeypatch.setattr(counted, "_left_on_disk", lambda folder: next(left))
+    disk = counted.Disk(["x"])
+    for _ in range(2):
+        disk.hold(LIMITS)
+    with pytest.raises(LimitReachedError, match="max_run_scratch_bytes"):
+        disk.hold(LIMITS)
 
 
 def test_the_watched_limits_are_those_that_are_stated() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,7 +56,7 @@ def work_alone(target: Path, keeps: Callable[[Path], bool]) -> Iterator[Path]:
 
     Raises:
         BusyError: another process holds it.
-        UsageError: it cannot be made there, or something else has its name.
+        UsageError: it cannot be made there, something else has its name, or another user made it.
         CouldNotRunError: the file system is full or fails, or knows no locks.
     """
     folder = work_folder(target)
@@ -122,6 +123,7 @@ def _hold(folder: Path, target: Path) -> int:
         except FileNotFoundError:
             continue
         try:
+            _check_owner(descriptor, folder)
             _lock(descriptor, target)
             if _is_at(descriptor, folder):
                 return descriptor
@@ -130,6 +132,30 @@ def _hold(folder: Path, target: Path) -> int:
             raise
         os.close(descriptor)
     raise BusyError(target.name)
+
+
+def _check_owner(descriptor: int, folder: Path) -> None:
+    """Refuse a folder that another user made: what is in it, and its links, would be theirs.
+
+    A file system without owners gives everything one; there a new folder has it as well.
+
+    Raises:
+        UsageError: it is another user's.
+        OSError: nothing can be made beside it.
+    """
+    owner = os.fstat(descriptor).st_uid
+    if owner == os.geteuid():
+        return
+    probe = Path(tempfile.mkdtemp(prefix=".repropack-", dir=folder.parent))
+    try:
+        if probe.stat().st_uid == owner:
+            return
+    finally:
+        probe.rmdir()
+    raise UsageError(
+        f"{folder.name}: expected a work folder of your own, observed one that another user made",
+        hint="nothing in it was touched; give a target in a folder of your own",
+    )
 
 
 def _lock(descriptor: int, target: Path) -> None:

@@ -5,6 +5,8 @@ Private to one release, so without published schemas. None of it gets into a pac
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from repropack.models.base import Count, Digest, JsonObject, Model, RunName, StageName, StepNumber
@@ -33,7 +35,7 @@ class KeptForm(Model):
     """Type and shape of each row of a kept stage, and its rows taken over so far in ``file``."""
 
     stage: StageName
-    file: str
+    file: Annotated[str, Field(pattern=r"^kept-[0-9]+\.raw$")]
     dtype: ArrayType
     shape: tuple[Count, ...]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -185,4 +186,39 @@ def test_a_removal_that_was_ended_halfway_keeps_nobody_out(tmp_path: Path) -> No
     left.mkdir(parents=True)
     with work_alone(tmp_path / "lab.zip", drop) as work:
         assert work.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_another_user_made_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A link in it would lead our writes anywhere, and what it says was recorded is not ours."""
+    folder = tmp_path / ".lab.zip.work"
+    folder.mkdir()
+    (folder / "build.json").write_bytes(b"theirs")
+    fstat, ours = os.fstat, os.geteuid()
+
+    def of_another(descriptor: int) -> os.stat_result:
+        found = list(fstat(descriptor))
+        found[stat.ST_UID] = ours + 1
+        return os.stat_result(found)
+
+    monkeypatch.setattr(os, "fstat", of_another)
+    with (
+        pytest.raises(UsageError, match="another user made"),
+        work_alone(tmp_path / "lab.zip", drop),
+    ):
+        pytest.fail("worked in it")
+    assert (folder / "build.json").read_bytes() == b"theirs"
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_file_system_that_gives_all_folders_one_owner_can_be_worked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """There a folder of our own has another owner too."""
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    for keeps in (keep, drop):
+        with work_alone(tmp_path / "lab.zip", keeps) as work:
+            assert work.is_dir()
     assert list(tmp_path.iterdir()) == []

@@ -92,6 +92,11 @@ def _check_target(target: Path, package: Path, *, force: bool) -> None:
         raise UsageError(
             f"{target.name}: expected a folder apart from the package, observed one that holds it"
         )
+    if package.is_dir() and target.resolve().is_relative_to(package.resolve()):
+        raise UsageError(
+            f"{target.name}: expected a folder outside the package, observed one inside",
+            hint="a package is never changed; give another folder",
+        )
     check_target(target, force=force, directory=True)
 
 

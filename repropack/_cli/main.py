@@ -8,6 +8,7 @@ and says so.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -30,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status. Nothing is raised, and nothing exits.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    os.umask(os.umask(0o077) & 0o077)  # what we make we can also read, whatever the caller's is
     as_json = wants_json(arguments)
     try:
         fill_standard_descriptors()

@@ -25,20 +25,25 @@ class ReportFile:
             package: The package that is verified.
 
         Raises:
-            UsageError: inside the package or the package itself, no such folder, or there
-                already and not a regular file.
+            UsageError: inside the package or the package itself, no such folder, one that cannot
+                be written in, or there already and not a regular file.
         """
         self._target = Path(file).resolve()
-        resolved = Path(package).resolve()
-        if self._target == resolved or resolved in self._target.parents:
+        if _is_within(self._target, Path(package)):
             raise UsageError(
                 f"{file}: expected a report file outside the package, observed one inside",
                 hint="a package is never changed; give another path with --report",
             )
         if not self._target.parent.is_dir():
             raise UsageError(f"{file}: expected an existing folder, observed none")
-        if self._target.exists() and not self._target.is_file():
+        if os.path.lexists(self._target) and not self._target.is_file():
             raise UsageError(f"{file}: expected a file, observed something else")
+        try:
+            handle, aside = self._aside()
+        except OSError as error:
+            raise UsageError(f"{file}: cannot be written there: {error.strerror}") from error
+        os.close(handle)
+        aside.unlink()
 
     def write(self, content: bytes) -> None:
         """Put ``content`` in place at once, or leave what was there.
@@ -54,10 +59,13 @@ class ReportFile:
         except OSError as error:
             raise CouldNotRunError(f"the report was not kept: {os_problem(error)}") from error
 
+    def _aside(self) -> tuple[int, Path]:
+        prefix = f".{self._target.name}."
+        handle, name = tempfile.mkstemp(prefix=prefix, dir=self._target.parent)
+        return handle, Path(name)
+
     def _write(self, content: bytes) -> None:
-        folder = self._target.parent
-        handle, name = tempfile.mkstemp(prefix=f".{self._target.name}.", dir=folder)
-        aside = Path(name)
+        handle, aside = self._aside()
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
@@ -70,3 +78,9 @@ class ReportFile:
             publish_file(aside, self._target, force=True)
         finally:
             aside.unlink(missing_ok=True)
+
+
+def _is_within(target: Path, package: Path) -> bool:
+    """Whether a path is the package or lies in it, by whatever name a file system knows it."""
+    places = filter(os.path.lexists, (target, *target.parents))
+    return os.path.lexists(package) and any(place.samefile(package) for place in places)

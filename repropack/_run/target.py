@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import zlib
 from pathlib import Path
+from typing import Any
 
 from repropack._format.layout import MANIFEST
-from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT
+from repropack._format.limits import DEFAULT_LIMITS
+from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT, STORED
 from repropack._run.durable import sync_path
 from repropack._run.folders import remove_tree
 from repropack._run.moves import exchange_directories, move_new
@@ -27,9 +31,11 @@ def check_target(target: Path, *, force: bool, directory: bool) -> None:
     Raises:
         UsageError: something stands there that may not be replaced, or nothing ever can.
     """
+    if target.name in {"", ".."}:
+        raise UsageError(f"{target}: expected a path that ends in a name, observed none")
     try:
         target.lstat()
-        is_package = _is_directory(target) if directory else _is_zip(target)
+        observed = _hindrance(target, directory=directory)
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError) as error:
@@ -37,10 +43,10 @@ def check_target(target: Path, *, force: bool, directory: bool) -> None:
         raise UsageError(f"{target.name}: cannot be written there: {reason}") from error
     if not force:
         raise UsageError(_taken(target, directory=directory), hint=_ANOTHER)
-    if target.is_symlink() or not is_package:
+    if observed is not None:
         expected = "a package directory" if directory else "a package's zip"
         raise UsageError(
-            f"{target.name}: expected {expected} to replace, observed something else",
+            f"{target.name}: expected {expected} to replace, observed {observed}",
             hint="only a package is ever replaced: give another path",
         )
 
@@ -99,24 +105,67 @@ def _taken(target: Path, *, directory: bool) -> str:
     return f"{target.name}: expected a {kind} that does not exist, observed one that does"
 
 
+def _hindrance(target: Path, *, directory: bool) -> str | None:
+    """What is at a target that is lost if a package replaces it; ``None`` where it is a package."""
+    is_package = _is_directory(target) if directory else _is_zip(target)
+    if target.is_symlink() or not is_package:
+        return "something else"
+    return _unlisted(target) if directory else None
+
+
 def _is_zip(target: Path) -> bool:
-    """Whether a file begins as every package does: with the entry ``manifest.json``."""
+    """Whether a file begins as every package does, with its manifest; the rest may be torn."""
     if not target.is_file():
         return False
     name = MANIFEST.encode("ascii")
     with target.open("rb") as stream:
-        head = stream.read(LOCAL_STRUCT.size + len(name))
-    return head.startswith(LOCAL_SIGNATURE) and head.endswith(name)
+        head = stream.read(LOCAL_STRUCT.size)
+        if len(head) < LOCAL_STRUCT.size or not head.startswith(LOCAL_SIGNATURE):
+            return False
+        _, _, _, method, _, _, _, stored, _, name_length, extra_length = LOCAL_STRUCT.unpack(head)
+        if stream.read(name_length) != name:
+            return False
+        stream.seek(extra_length, os.SEEK_CUR)
+        data = stream.read(min(stored, DEFAULT_LIMITS.max_manifest_bytes))
+    if method != STORED:
+        try:
+            inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+            data = inflater.decompress(data, DEFAULT_LIMITS.max_manifest_bytes)
+        except zlib.error:
+            return False
+    return _manifest(data) is not None
 
 
 def _is_directory(target: Path) -> bool:
     """Whether a directory is empty or holds a package's manifest."""
     if not target.is_dir():
         return False
-    if next(target.iterdir(), None) is None:
-        return True
+    return next(target.iterdir(), None) is None or _manifest_in(target) is not None
+
+
+def _unlisted(target: Path) -> str | None:
+    """The first file in a package's directory that is none of the package: it is the user's own."""
+    entries = (_manifest_in(target) or {}).get("entries")
+    rows = entries if isinstance(entries, list) else []
+    listed = {MANIFEST, *(str(row.get("path")) for row in rows if isinstance(row, dict))}
+    for place in sorted(target.rglob("*")):
+        path = place.relative_to(target).as_posix()
+        if path not in listed and (place.is_symlink() or not place.is_dir()):
+            return f"{path!a} in it, which its manifest does not list"
+    return None
+
+
+def _manifest_in(target: Path) -> dict[str, Any] | None:
     try:
-        manifest = json.loads((target / MANIFEST).read_bytes())  # noqa: TID251 - a look, no reading
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT_NAME
+        return _manifest((target / MANIFEST).read_bytes())
+    except OSError:
+        return None
+
+
+def _manifest(data: bytes) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads(data)  # noqa: TID251 - a look, no reading
+    except (ValueError, RecursionError):
+        return None
+    known = isinstance(manifest, dict) and manifest.get("format") == FORMAT_NAME
+    return manifest if known else None

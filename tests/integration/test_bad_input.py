@@ -196,3 +196,16 @@ def test_an_unpacked_package_is_a_package(lab_package: Path, capsys, tmp_path: P
     status, out, _ = run(capsys, "check", str(folder))
     assert status == 3
     assert "LICENSE: digest differs" in " ".join(out.split())
+
+
+def test_nothing_is_unpacked_into_the_package_itself(lab_package: Path, capsys, tmp_path: Path):
+    """It would be damaged by it; a link to it is no way around."""
+    whole = tmp_path / "whole"
+    assert main(["unpack", str(lab_package), str(whole)]) == 0
+    (tmp_path / "link").symlink_to(whole)
+    before = sorted(whole.rglob("*"))
+    for target in (whole / "out", tmp_path / "link/runs/out"):
+        capsys.readouterr()
+        assert main(["unpack", str(whole), str(target)]) == 2
+        assert "outside the package" in capsys.readouterr().err
+    assert sorted(whole.rglob("*")) == before

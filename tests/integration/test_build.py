@@ -348,9 +348,10 @@ def test_a_failure_at_any_stage_leaves_the_old_package(
     project: Path, out: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     """From the first run to the last rename: what fails, the old package stands."""
-    old = local_header(
-        ZipMember("manifest.json", 0, 0, 0, deflated=False, executable=False, offset=0)
-    )
+    manifest = b'{"format": "replay-package"}'
+    size = len(manifest)
+    member = ZipMember("manifest.json", size, size, 0, deflated=False, executable=False, offset=0)
+    old = local_header(member) + manifest
     (out / "tiny.zip").write_bytes(old)
     with monkeypatch.context() as broken:
         broken.setattr(build_module, name, breaking)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from repropack._cli import streams
+from repropack._cli.commands import COMMANDS, Answer
 from repropack._cli.main import main
 from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits, RunLimits
@@ -554,3 +555,20 @@ def test_standard_descriptors_that_were_closed_are_opened() -> None:
         "os._exit(os.open(os.devnull, os.O_RDONLY))\n"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 3
+
+
+def test_what_is_made_can_be_read_whatever_the_umask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A umask that takes our own rights would lock us out of our work folder."""
+    seen: list[int] = []
+
+    def look(arguments: object) -> Answer:
+        seen.append(os.umask(0o077))
+        return Answer("", 0)
+
+    monkeypatch.setitem(COMMANDS, "schema", look)
+    before = os.umask(0o727)
+    try:
+        assert main(["schema"]) == 0
+    finally:
+        os.umask(before)
+    assert seen == [0o027]

@@ -164,15 +164,16 @@ def breaking(*arguments: Any, **options: Any) -> Any:
 
 def old_zip(path: Path) -> bytes:
     """Something at ``path`` that begins like a package, and may be replaced."""
-    data = local_header(
-        ZipMember("manifest.json", 0, 0, 0, deflated=False, executable=False, offset=0)
-    )
-    path.write_bytes(data)
-    return data
+    manifest = b'{"format": "replay-package"}'
+    size = len(manifest)
+    member = ZipMember("manifest.json", size, size, 0, deflated=False, executable=False, offset=0)
+    path.write_bytes(local_header(member) + manifest)
+    return path.read_bytes()
 
 
 def old_directory(path: Path) -> None:
-    write_documents(path, {"manifest.json": b'{"format": "replay-package"}', "source/old.py": b""})
+    manifest = b'{"format": "replay-package", "entries": [{"path": "source/old.py"}]}'
+    write_documents(path, {"manifest.json": manifest, "source/old.py": b""})
 
 
 BREAKABLE = ["_write_zip", "list_entries", "encode_canonical", "ArchiveWriter", "Manifest"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -155,3 +156,69 @@ def test_a_name_that_is_too_long_is_wrong_use(tmp_path: Path):
     """Before anything runs."""
     with pytest.raises(UsageError, match="cannot be written there: File name too long"):
         check_target(tmp_path / ("x" * 300), force=False, directory=False)
+
+
+OURS, OTHER = '{"format": "replay-package", "entries": []}', '{"manifest_version": 3}'
+
+
+def zipped(path: Path, name: str, text: str, method: int = zipfile.ZIP_STORED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr(name, text)
+        archive.writestr("more", "x" * 1000)
+    return path
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_package_may_be_replaced_also_a_torn_one(tmp_path: Path, method: int):
+    """Its manifest comes first and tells what it is."""
+    package = zipped(tmp_path / "p.zip", "manifest.json", OURS, method)
+    check_target(package, force=True, directory=False)
+    os.truncate(package, 200)
+    check_target(package, force=True, directory=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "method"),
+    [
+        ("manifest.json", OTHER, zipfile.ZIP_STORED),
+        ("manifest.json", OTHER, zipfile.ZIP_DEFLATED),
+        ("manifest.json", "[" * 100_000, zipfile.ZIP_STORED),
+        ("manifest.json", OURS, zipfile.ZIP_BZIP2),
+        ("manifest.json.bak", OURS, zipfile.ZIP_STORED),
+        ("0", OURS, zipfile.ZIP_STORED),
+    ],
+)
+def test_a_zip_of_others_is_never_replaced(tmp_path: Path, name: str, text: str, method: int):
+    """Browser extensions and others begin with a manifest.json as well."""
+    other = zipped(tmp_path / "p.zip", name, text, method)
+    with pytest.raises(UsageError, match="expected a package's zip to replace, observed something"):
+        check_target(other, force=True, directory=False)
+
+
+def test_a_file_that_begins_like_a_zip_is_never_replaced(tmp_path: Path):
+    (tmp_path / "mine").write_bytes(b"PK\3\4" + bytes(26) + b"manifest.json and what I wrote")
+    with pytest.raises(UsageError, match="expected a package's zip to replace"):
+        check_target(tmp_path / "mine", force=True, directory=False)
+
+
+@pytest.mark.parametrize("own", ["notes.txt", ".git/HEAD", "source/mine.py"])
+def test_a_package_with_files_of_the_user_is_never_replaced(tmp_path: Path, own: str):
+    """They would be gone with it."""
+    package = folder(tmp_path / "lab", "manifest.json")
+    (package / "manifest.json").write_text(OURS, "utf-8")
+    check_target(package, force=True, directory=True)
+    (package / own).parent.mkdir(exist_ok=True)
+    (package / own).write_text("mine", "utf-8")
+    with pytest.raises(UsageError) as caught:
+        check_target(package, force=True, directory=True)
+    assert caught.value.message == (
+        f"lab: expected a package directory to replace, observed {own!r} in it, which its manifest "
+        "does not list"
+    )
+
+
+@pytest.mark.parametrize("path", ["new/..", "/"])
+def test_a_target_has_a_name(path: str):
+    """Else the work is done before it turns out that there is no place for it."""
+    with pytest.raises(UsageError, match="expected a path that ends in a name"):
+        check_target(Path(path), force=True, directory=True)

@@ -249,11 +249,14 @@ def _misnamed(line: Model) -> Iterator[_Fault]:
     if isinstance(line, HeaderLine):
         yield from _row_faults(line.constants, "constants", in_order=True)
         yield from _row_faults(line.stages, "stages")
+        yield from _repeat_faults([name for name, _ in line.stages], "stages")
     if isinstance(line, StartLine):
-        yield from _row_faults(line.state, "state", in_order=True)
+        yield from _state_faults(line.state)
     if isinstance(line, StepLine):
-        yield from _row_faults(line.state or (), "state", in_order=True)
+        yield from _state_faults(line.state or ())
         yield from _row_faults(line.stages or (), "stages")
+        yield from _repeat_faults([name for name, _ in line.stages or ()], "stages")
+        yield from _repeat_faults(sorted(line.metrics, key=_repeat), "metrics")
         yield from _row_faults(line.declares or (), "declares")
         if line.declares == ():
             yield "log.empty", "declares", "it to be absent", "none"
@@ -272,6 +275,33 @@ def _row_faults(
         yield "log.name-twice", place, "each name once", f"{twice!r} twice"
     if in_order and names != sorted(names):
         yield "log.name-order", place, "names sorted", "another order"
+
+
+def _state_faults(rows: Sequence[tuple[str, object]]) -> Iterator[_Fault]:
+    yield from _row_faults(rows, "state", in_order=True)
+    for name, _ in rows:
+        if "." in name:
+            yield "log.component", "state", "a component, without a dot", repr(name)
+            return
+
+
+def _repeat(name: str) -> tuple[str, int]:
+    """The author's name, and which time it came within the step."""
+    own, _, number = name.partition("#")
+    return own, int(number or "1")
+
+
+def _repeat_faults(names: Sequence[str], place: str) -> Iterator[_Fault]:
+    """What comes again within a step is ``name#2``, then ``name#3``, behind the one before."""
+    times: dict[str, int] = {}
+    for name in names:
+        own, number = _repeat(name)
+        expected = times.get(own, 0) + 1
+        if number != expected or name == f"{own}#1":
+            told = own if expected == 1 else f"{own}#{expected}"
+            yield "log.repeat", place, repr(told), repr(name)
+            return
+        times[own] = number
 
 
 def _stored(members: dict[str, Any]) -> dict[str, Any]:

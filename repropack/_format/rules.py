@@ -64,6 +64,7 @@ _RULES: Final = {
     "json.surrogate": "Text holds no lone surrogate.",
     "json.canonical": "A document of the format is canonical JSON with all of its members.",
     "document.schema": "A document fits its JSON Schema.",
+    "document.environment": "An environment's lists are sorted; its last card is of what changed.",
     "document.object": "The schema of a configuration is an object.",
     # arrays
     "npz.name": "A member of an npz is called <array name>.npy.",
@@ -97,6 +98,8 @@ _RULES: Final = {
     "log.number": "A metric is a number in its one encoded form.",
     "log.name-twice": "Each stage, component and constant is named once in a list.",
     "log.name-order": "Components and constants are sorted by name.",
+    "log.component": "A component's name has no dot.",
+    "log.repeat": "What a step records again is called name#2, then name#3, in this order.",
     # the manifest
     "manifest.missing": "A package has a manifest.json.",
     "manifest.format": "The manifest names the format replay-package.",
@@ -126,7 +129,7 @@ _RULES: Final = {
     "run.config": "A log has the digest of the configuration that the plan gives.",
     "run.recording": "A step records what the plan says, no more and no less.",
     "run.printed": "A metric is printed as the plan says.",
-    "run.declaration": "A stage is declared once, and made of earlier stages.",
+    "run.declaration": "A stage is declared once, in order, of earlier stages and the state.",
     "run.steps": "A log has the steps of the plan, unless it says why it ended.",
     "run.stages": "A log's header declares the stages of its first step, or the reference's.",
     "run.resume": "A resumed run starts from a checkpoint of the reference.",

@@ -8,6 +8,7 @@ it, so that no walk is longer than a log.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -17,17 +18,20 @@ from repropack._compare.logs import STATE_PREFIX
 from repropack._compare.outcomes import compute_results
 from repropack._format.canonical import encode_canonical
 from repropack._format.digests import digest_bytes
-from repropack._format.layout import PLAN, REFERENCE_RUN, RESULTS
+from repropack._format.layout import ENVIRONMENT, PLAN, REFERENCE_RUN, RESULTS
 from repropack._format.log import CHAIN_START
 from repropack._format.state import decode_value
 from repropack._format.values import check_references
 from repropack._read.run import RunReader
 from repropack.errors import PackageFormatError, refusal
+from repropack.models.environment import EnvironmentRecord
 from repropack.models.log import StepLine
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.results import Results
 
 _Declared = Mapping[str, tuple[str, ...] | None]
+_COMPONENT = re.compile(rf"{STATE_PREFIX}[A-Za-z0-9_][A-Za-z0-9_+-]{{0,199}}")
+_State = tuple[tuple[str, str], ...] | None
 _Fault = tuple[str, str, str, str]
 """Rule, place, expected and observed of what is wrong with a step line."""
 Report = Callable[[str, str, str, object, object], None]
@@ -92,6 +96,28 @@ def _check_values(config: Mapping[str, Any]) -> None:
             raise PackageFormatError(
                 refusal("plan.config", PLAN, f"config {name!r}", "no array", "one")
             )
+
+
+def check_environment(record: EnvironmentRecord, report: Report) -> None:
+    """Hold an environment's lists against what is said of them, whatever they list.
+
+    Args:
+        record: The package's environment.
+        report: Called for each fault.
+    """
+    for place, names in (
+        ("distributions", [row.name for row in record.distributions]),
+        ("cpu/features", list(record.cpu.features)),
+    ):
+        if names != sorted(set(names)):
+            expected = "sorted by name, each name once"
+            report(
+                "document.environment", ENVIRONMENT, place, expected, "another order, or one twice"
+            )
+    for family, digest in (record.probe_card_at_end or {}).items():
+        if record.probe_card.get(family, digest) == digest:
+            expected = "families whose digest changed"
+            report("document.environment", ENVIRONMENT, "probe_card_at_end", expected, repr(family))
 
 
 def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str, str]:
@@ -184,9 +210,11 @@ def _check_run(
         report("run.config", run.log_path, place, expected, run.header.config)
     declared = dict(run.header.stages)
     last, finish, rows, wrong = run.header.first_step - 1, None, 0, None
+    before: _State = run.start.state
     for line in run.steps():
         last, finish, rows = line.step, line.finish, rows + (line.stages is not None)
-        wrong = wrong or _recording_fault(plan, line) or _declaration_fault(declared, line)
+        wrong = wrong or _recording_fault(plan, line) or _declaration_fault(declared, before, line)
+        before = line.state
     if wrong is not None:
         rule, place, told, observed = wrong
         report(rule, run.log_path, place, told, observed)
@@ -221,23 +249,34 @@ def _recording_fault(plan: Plan, line: StepLine) -> _Fault | None:
     return None
 
 
-def _declaration_fault(declared: _Declared, line: StepLine) -> _Fault | None:
+def _declaration_fault(declared: _Declared, before: _State, line: StepLine) -> _Fault | None:
     """Whether each stage of a step is declared once: by the header, or by its line otherwise."""
     stages, own = [name for name, _ in line.stages or ()], dict(line.declares or ())
     for name, made_of in own.items():
         if name not in stages or (name in declared and made_of == declared[name]):
             place = f"step {line.step}: declares {name!r}"
             return "run.declaration", place, "only what the header lacks", "this"
+    if list(own) != [name for name in stages if name in own]:
+        return "run.declaration", f"step {line.step}: declares", "its stages' order", "another"
     earlier: set[str] = set()
+    components = None if before is None else {f"{STATE_PREFIX}{name}" for name, _ in before}
     for name in stages:
         place = f"step {line.step}: stage {name!r}"
         if name not in own and name not in declared:
             return "run.declaration", place, "a declaration", "none"
         for part in own.get(name, declared.get(name)) or ():
-            if not part.startswith(STATE_PREFIX) and part not in earlier:
-                return "run.declaration", place, "to be made of earlier stages", repr(part)
+            if part not in earlier and not _is_component(part, components):
+                told = "to be made of earlier stages and the state before"
+                return "run.declaration", place, told, repr(part)
         earlier.add(name)
     return None
+
+
+def _is_component(part: str, components: Collection[str] | None) -> bool:
+    """Whether a stage can be made of a part as of a component; by its form, where none is known."""
+    if components is not None:
+        return part in components
+    return _COMPONENT.fullmatch(part) is not None
 
 
 def _check_header(reference: RunReader, run: RunReader, report: Report) -> None:
@@ -304,7 +343,7 @@ def _check_files(plan: Plan, run: RunReader, end: _End, report: Report, *, whole
         expected, observed = f"after steps {list(steps)!s:.400}", f"{list(stored)!s:.400}"
         report("run.checkpoints", run.log_path, "checkpoints", expected, observed)
     kept, stages = sorted(set(plan.record.keep)) if whole and end.rows else [], run.kept_stages()
-    if sorted(stages) != kept:
+    if sorted(stages) != kept or run.has_kept != bool(kept):
         expected, observed = f"{kept!s:.400}", f"{sorted(stages)!s:.400}"
         report("run.kept", run.kept_path, "arrays", expected, observed)
 

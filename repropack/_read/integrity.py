@@ -34,7 +34,7 @@ from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._format.released import is_released_checker
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
-from repropack._read.consistency import check_consistency, check_plan
+from repropack._read.consistency import check_consistency, check_environment, check_plan
 from repropack._read.package import REQUIRED_PATHS, Package
 from repropack._read.run import RunReader
 from repropack.errors import (
@@ -164,7 +164,9 @@ def check_contents(package: Package, findings: Findings) -> None:
         UnsupportedVersionError: a checkpoint uses a member reserved for later releases.
     """
     _check_released(package, findings)
-    findings.trying(ENVIRONMENT, lambda: package.environment)
+    environment = findings.trying(ENVIRONMENT, lambda: package.environment)
+    if environment is not None:
+        check_environment(environment, findings.report)
     plan = findings.trying(PLAN, lambda: package.plan)
     results = findings.trying(RESULTS, lambda: package.results)
     if plan is None or results is None:

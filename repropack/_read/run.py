@@ -204,6 +204,11 @@ class RunReader:
             raise IntegrityError(refusal("checkpoint.pair", npz, "missing", expected, "none"))
         return document, npz
 
+    @property
+    def has_kept(self) -> bool:
+        """Whether there is a file of kept arrays, which may hold none."""
+        return self.kept_path in self._container
+
     def kept_stages(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type string and shape, ``(recorded steps, ...)``, of every kept stage, by name.
 
@@ -214,7 +219,7 @@ class RunReader:
             PackageFormatError: the npz is malformed.
             IntegrityError: an array in it has no rows.
         """
-        if self.kept_path not in self._container:
+        if not self.has_kept:
             return {}
         stages = {name: (a.dtype, a.shape) for name, a in self._kept_index.stored.items()}
         for stage, (_, shape) in stages.items():

@@ -244,6 +244,7 @@ FILES = rows(
     lie("run-files", "Files of a run that has no log.", told(lambda b, f: f.files.update({"runs/ghost/kept.npz": f.files[KEPT]})), INTEGRITY, "run of the plan"),
     lie("runs-swapped", "Two runs have each other's files.", told(swapped_runs), INTEGRITY, "first step", faults=None),
     lie("twin-stores", "A run that equals the reference stores arrays.", told(twin_stores), INTEGRITY, "arrays: expected", faults=None),
+    lie("kept-no-array", "A run that equals the reference has a file of no kept array.", told(lambda b, f: f.put_arrays(f"runs/{b.resumed}/kept.npz", {})), INTEGRITY, "arrays: expected"),
     lie("checkpoint-array", "A stored array is not the log's.", told(in_checkpoint(lambda b, a, v: a.update({b.array: bump(a[b.array])}))), INTEGRITY, "after step", forms=BOTH),
     lie("checkpoint-value", "A stored value is not the log's.", told(in_checkpoint(lambda b, a, v: v.update({f"{b.component}.zz": 1}))), INTEGRITY, "after step"),
     lie("checkpoint-component", "A stored component that the log lacks.", told(in_checkpoint(lambda b, a, v: a.update({"zz": a[b.array]}))), INTEGRITY, "component 'zz'"),

@@ -137,6 +137,8 @@ _CASES = {
         history/stage-name log-head/run-path log-head/schema log-head/first-step-zero
         log-head/member log-head/start-chain-form log-head/start-member
     """,
+    "log.component": "history/state-dot",
+    "log.repeat": "history/stage-again history/stage-once history/metric-again",
     "log.name-order": "history/state-order log-head/constants-order",
     "log.name-twice": "history/stage-twice history/state-twice log-head/stages-twice",
     "log.null": "history/null",
@@ -262,10 +264,14 @@ _CASES = {
     """,
     "run.declaration": """
         history/stage-more history/stage-order history/declares-again history/declares-later
+        history/declares-order history/declares-ghost history/declares-escape
         log-head/stages-less log-head/stages-of-themselves
     """,
+    "document.environment": """
+        document/environment-twice document/environment-order document/environment-no-change
+    """,
     "run.first-step": "history/begins-nowhere plan/resume plan/resume-none stored/runs-swapped",
-    "run.kept": "plan/keep-more stored/twin-stores stored/kept-dropped",
+    "run.kept": "plan/keep-more stored/twin-stores stored/kept-dropped stored/kept-no-array",
     "run.missing": "plan/comparison-more stored/run-less plan/comparisons-many",
     "run.name": "history/another-run log-head/run",
     "run.printed": """

@@ -283,7 +283,10 @@ class _Build:
 
     def _note(self) -> str | None:
         folder = work_folder(self.target)
-        if not self.began or not self.keeps(folder):
+        try:
+            if not self.began or not self.keeps(folder):
+                return None
+        except OSError:  # it cannot be read, and so stays as it is
             return None
         return (
             f"what was recorded is kept in {folder.name}: --resume continues it, --discard begins "

@@ -232,14 +232,26 @@ def has_something(work: Path) -> bool:
 
     Returns:
         Whether a run has ended, or has a checkpoint after its first state.
+
+    Raises:
+        OSError: a folder cannot be read; then it may hold something.
     """
-    for folder in (work / "runs").glob("*/"):
+    for name in _names(work / "runs"):
+        folder = work / "runs" / name
         if (folder / FINISHED).is_file():
             return True
-        stored = work / "recorded" / checkpoint_folder(folder.name)
-        if (folder / PROGRESS).is_file() and len(list(stored.glob("*.json"))) > 1:
+        stored = _names(work / "recorded" / checkpoint_folder(name))
+        if (folder / PROGRESS).is_file() and sum(one.endswith(".json") for one in stored) > 1:
             return True
     return False
+
+
+def _names(folder: Path) -> list[str]:
+    """What lies in a folder; nothing where there is none."""
+    try:
+        return [place.name for place in folder.iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _continuation(name: str, left: LeftOver, progress: RunProgress, before: Path) -> Continuation:

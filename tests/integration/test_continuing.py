@@ -22,7 +22,7 @@ from repropack._run.distributions import observe_distributions
 from repropack._run.left_over import step_of
 from repropack.build import build_package
 from repropack.check import check_package
-from repropack.errors import InexactResumeError, RepropackError, UsageError
+from repropack.errors import CouldNotRunError, InexactResumeError, RepropackError, UsageError
 from repropack.models.reports import BuildReport
 from repropack.unpack import unpack_package
 from tests.support.environments import RECORD
@@ -508,3 +508,18 @@ def test_no_trace_of_an_interruption_is_told_to_programs_but_in_the_report(build
     build.interrupt("faster", 9)
     report = json.loads(build.resume()[0].model_dump_json())
     assert report["continued"] == [{"run": "faster", "after_steps": [6]}]
+
+
+def test_what_cannot_be_read_is_not_taken_for_nothing(build: Build):
+    """A folder that cannot be listed may hold every step that was recorded: it stays as it is."""
+    work = build.work
+    build.interrupt("reference", 7)
+    (work / "recorded/runs").rename(build.project / "runs")
+    (work / "recorded/runs").symlink_to("runs")  # to itself
+    for left_over in ("refuse", "resume"):
+        with pytest.raises(CouldNotRunError):
+            build_package(build.project, build.target, left_over=left_over)
+    (work / "recorded/runs").unlink()
+    (build.project / "runs").rename(work / "recorded/runs")
+    with pytest.raises(UsageError, match="an interrupted build of it is in"):
+        build_package(build.project, build.target)

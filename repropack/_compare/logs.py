@@ -6,6 +6,7 @@ equal is an ``output`` divergence; one whose named component differs is a ``stat
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from repropack.models.results import Divergence, DivergenceKind, InputEquality, 
 
 STATE_PREFIX = "state:"
 _Digests = Mapping[str, str]
-_Declared = dict[str, tuple[str, ...] | None]
+_Declared = Mapping[str, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class LogView:
     ``declared`` are the header's declarations, in force in every line that has none of its own.
     """
 
-    declared: Mapping[str, tuple[str, ...] | None]
+    declared: dict[str, tuple[str, ...] | None]
     before: _Digests | None
     steps: Iterator[StepLine]
 
@@ -37,7 +38,7 @@ class StepPair:
 
     left: StepLine
     right: StepLine
-    differing_stages: tuple[str, ...]
+    differing_stages: frozenset[str]
 
 
 def split(left: _Digests, right: _Digests) -> Split:
@@ -129,12 +130,11 @@ class LogComparison:
             if left is None or right is None:
                 self._note_length(left, right, before)
                 return
-            declared_left = {**self.left.declared, **dict(left.declares or ())}
-            declared_right = {**self.right.declared, **dict(right.declares or ())}
             after = self._split_after(left, right)
             pair = StepPair(left, right, self._tally_stages(left, right))
             if self.divergence is None:
-                walk = _StepWalk(left, right, declared_left, declared_right, before, after)
+                declared = _declared(self.left, left), _declared(self.right, right)
+                walk = _StepWalk(left, right, *declared, before, after)
                 self.divergence = walk.divergence(self.last_equal)
                 if self.divergence is None and after is not None:
                     self.last_equal = left.step
@@ -154,19 +154,19 @@ class LogComparison:
         if left.state is None or right.state is None:
             return None
         after = split(dict(left.state), dict(right.state))
-        for name in (*after.equal, *after.differing):
-            tally = self._components.setdefault(name, _Tally())
-            tally.add(left.step, differs=name in after.differing)
+        for names, differs in ((after.equal, False), (after.differing, True)):
+            for name in names:
+                self._components.setdefault(name, _Tally()).add(left.step, differs=differs)
         return after
 
-    def _tally_stages(self, left: StepLine, right: StepLine) -> tuple[str, ...]:
+    def _tally_stages(self, left: StepLine, right: StepLine) -> frozenset[str]:
         if left.stages is None or right.stages is None:
-            return ()
+            return frozenset()
         lefts, rights = dict(left.stages), dict(right.stages)
         for name in {**lefts, **rights}:
             differs = lefts.get(name) != rights.get(name)
             self._stages.setdefault(name, _Tally()).add(left.step, differs=differs)
-        return split(lefts, rights).differing
+        return frozenset(split(lefts, rights).differing)
 
     def _note_length(
         self, left: StepLine | None, right: StepLine | None, before: Split | None
@@ -239,20 +239,16 @@ class _StepWalk:
         """Whether what ``stage`` was made of is equal; earlier stages are, or it were not first."""
         names = self.declared_left.get(stage)
         if names is None:
-            known = () if self.before is None else (*self.before.equal, *self.before.differing)
-            names = (*earlier, *(f"{STATE_PREFIX}{component}" for component in sorted(known)))
+            state = () if self.before is None else (*self.before.equal, *self.before.differing)
+            names = (*earlier, *(f"{STATE_PREFIX}{component}" for component in sorted(state)))
             if self.before is None:
                 names = (*names, f"{STATE_PREFIX}*")
-        return tuple(InputEquality(name=name, equal=self._equal(name, earlier)) for name in names)
-
-    def _equal(self, name: str, earlier: list[str]) -> bool | None:
-        """Whether an input is equal; ``None`` where nothing was recorded under its name."""
-        if not name.startswith(STATE_PREFIX):
-            return True if name in earlier else None
-        component = name.removeprefix(STATE_PREFIX)
-        if self.before is None or component not in {*self.before.equal, *self.before.differing}:
-            return None
-        return component in self.before.equal
+        known = dict.fromkeys(earlier, True)
+        if self.before is not None:
+            known |= {f"{STATE_PREFIX}{component}": True for component in self.before.equal}
+            known |= {f"{STATE_PREFIX}{component}": False for component in self.before.differing}
+        # nothing is known of what was not recorded under its name
+        return tuple(InputEquality(name=name, equal=known.get(name)) for name in names)
 
     def _found(
         self,
@@ -284,6 +280,11 @@ class _StepWalk:
             state_before=self.before,
             state_after=self.after,
         )
+
+
+def _declared(view: LogView, line: StepLine) -> _Declared:
+    """The declarations in force in a line; no copy, for a header may hold thousands."""
+    return ChainMap(dict(line.declares or ()), view.declared)
 
 
 def _in_order(lefts: _Digests, rights: _Digests) -> Split:

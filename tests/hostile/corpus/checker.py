@@ -28,7 +28,8 @@ _PLAN = """
     plan/name-twice plan/name-reference plan/keep-none plan/keep-more plan/print-none
     plan/print-other plan/print-wide plan/checkpoints-more plan/checkpoints-less
     plan/stages-less plan/state-less stored/twin-stores stored/checkpoint-dropped
-    stored/kept-dropped
+    stored/kept-dropped stored/kept-no-array history/declares-order history/declares-ghost
+    history/declares-escape
 """
 """Whether the logs and stored files are all that the plan asks for, and in its words."""
 
@@ -55,6 +56,8 @@ _SCHEMAS = """
     history/metrics-missing history/metric-text history/metric-true history/metric-mark
     history/metric-name history/printed-long history/stage-twice history/stage-digest
     history/stage-name history/state-order history/state-twice history/declares-none
+    history/stage-again history/stage-once history/metric-again history/state-dot
+    document/environment-twice document/environment-order document/environment-no-change
     log-head/schema log-head/constants-order log-head/stages-twice log-head/member
     log-head/start-member manifest-row/size-text manifest-row/member manifest/version-float
     manifest/schema manifest/member metadata/title-escape metadata/title-c1

@@ -417,3 +417,52 @@ def test_split_sorts_names_by_equality() -> None:
         equal=("a",), differing=("b", "c", "d")
     )
     assert split({}, {}) == Split()
+
+
+# ---------------------------------------------------------------- how much work it is
+
+
+class Once(str):
+    """A name that counts how often it is compared with another."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Once.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_the_work_of_a_step_grows_with_its_names_and_not_with_their_square() -> None:
+    """A line of a megabyte has thousands of components, and in a hostile one all of them differ."""
+    names = [Once(f"c{number:04d}") for number in range(400)]
+    sides = [
+        tuple((name, digest_of(f"{side}{name}")) for name in names) for side in ("left", "right")
+    ]
+    runs = [
+        replace(
+            RUN,
+            lines=(
+                StepLine.model_construct(
+                    chain="",
+                    step=1,
+                    metrics={},
+                    printed={},
+                    stages=one,
+                    state=one,
+                    declares=None,
+                    finish=None,
+                ),
+            ),
+        )
+        for one in sides
+    ]
+    Once.compared = 0
+    (pair,) = LogComparison(
+        view_from(runs[0].header, runs[0].start, runs[0].steps(), 1),
+        view_from(runs[1].header, runs[1].start, runs[1].steps(), 1),
+        1,
+    ).pairs()
+    assert sum(name in pair.differing_stages for name in names) == 400
+    assert Once.compared < 40 * 400

@@ -93,10 +93,12 @@ def compare_runs(
     printed = {name: [0, 0] for name in record.printed}
     last: StepPair | None = None
     for pair in walk.pairs():
-        for measure in kept:
-            measure.add(pair)
-        for name, counts in printed.items():
-            _count_printed(pair, name, counts)
+        if pair.left.stages is not None or pair.right.stages is not None:
+            for measure in kept:
+                measure.add(pair)
+        for name in pair.left.printed.keys() & pair.right.printed.keys() & printed.keys():
+            printed[name][0] += 1
+            printed[name][1] += pair.left.printed[name] == pair.right.printed[name]
         last = pair
     constants = split(dict(reference.header.constants), dict(run.header.constants))
     identical = walk.divergence is None and not start.differing and not constants.differing
@@ -155,13 +157,6 @@ class _KeptMeasure:
             if self._ulp[1]
             else None,
         )
-
-
-def _count_printed(pair: StepPair, name: str, counts: list[int]) -> None:
-    left, right = pair.left.printed.get(name), pair.right.printed.get(name)
-    if left is not None and right is not None:
-        counts[0] += 1
-        counts[1] += left == right
 
 
 def _final_metrics(pair: StepPair | None) -> tuple[FinalMetric, ...]:

@@ -119,7 +119,8 @@ _RULES: Final = {
     # the plan, runs, results
     "plan.config": "A configuration holds encoded values and no array.",
     "plan.name": "Each comparison has a name of its own.",
-    "plan.reset": "Only a resumed comparison resets components, and only such as exist.",
+    "plan.keep": "A plan keeps each stage once.",
+    "plan.reset": "Only a resumed run resets components, each once, and only such as exist.",
     "plan.resume-at": "A comparison resumes before the last step.",
     "plan.notebook": "The notebook was executed if and only if the plan says so.",
     "run.missing": "Every run of the plan is there.",

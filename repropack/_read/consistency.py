@@ -71,6 +71,8 @@ def check_plan(plan: Plan, report: Report) -> None:
         PackageFormatError: a configuration holds what is no encoded value.
     """
     _check_values(plan.experiment.config)
+    if len(set(plan.record.keep)) != len(plan.record.keep):
+        report("plan.keep", PLAN, "keep", "each stage once", "one twice")
     seen = {REFERENCE_RUN}
     for comparison in plan.comparisons:
         where = f"comparison {comparison.name!r}"
@@ -80,6 +82,8 @@ def check_plan(plan: Plan, report: Report) -> None:
         seen.add(comparison.name)
         if comparison.reset and comparison.resume_at is None:
             report("plan.reset", PLAN, where, "resume_at beside reset", "none")
+        if len(set(comparison.reset)) != len(comparison.reset):
+            report("plan.reset", PLAN, f"{where}: reset", "each component once", "one twice")
         if comparison.resume_at is not None and comparison.resume_at >= plan.experiment.steps:
             expected = f"a step before {plan.experiment.steps}"
             place = f"{where}: resume_at"
@@ -136,9 +140,9 @@ def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str,
     """
     initial = dict(reference.start.state)
     stored = dict(reference.checkpoint_document(comparison.resume_at or 0).components)
+    reset = frozenset(comparison.reset)
     return {
-        name: initial.get(name, "") if name in comparison.reset else digest
-        for name, digest in stored.items()
+        name: initial.get(name, "") if name in reset else digest for name, digest in stored.items()
     }
 
 
@@ -237,9 +241,9 @@ def _recording_fault(plan: Plan, line: StepLine) -> _Fault | None:
         if (value is not None) != planned:
             expected, observed = ("them", "none") if planned else ("none", "some")
             return "run.recording", f"{member} of step {step}", expected, observed
-    for name, spec in record.printed.items():
+    for name in sorted(record.printed.keys() & {*line.metrics, *line.printed}):
         value = decode_value(name, line.metrics[name]) if name in line.metrics else None
-        text = None if value is None else _print(value, spec)
+        text = None if value is None else _print(value, record.printed[name])
         if line.printed.get(name) != text:
             place, observed = f"metric {name!r} of step {step}", f"{line.printed.get(name)!r:.100}"
             return "run.printed", place, f"to be printed as {text!r}", observed
@@ -308,7 +312,8 @@ def _print(number: float, spec: str) -> str:
 def _check_start(
     comparison: ComparisonPlan, reference: RunReader, run: RunReader, report: Report
 ) -> None:
-    stored: Collection[str] = dict(reference.start.state)
+    initial = dict(reference.start.state)
+    stored: Collection[str] = initial
     if comparison.resume_at is None:
         _check_chain(CHAIN_START, run, report)
     elif comparison.resume_at not in reference.checkpoint_steps():
@@ -325,7 +330,7 @@ def _check_start(
                 given, found = expected.get(name, "none"), observed.get(name, "none")
                 report("run.start", run.log_path, place, given, found)
     for component in comparison.reset:
-        if component not in dict(reference.start.state) or component not in stored:
+        if component not in initial or component not in stored:
             place = f"comparison {run.name!r}: resets {component!r}"
             report("plan.reset", PLAN, place, "a component of the state", "none of this name")
 

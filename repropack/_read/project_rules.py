@@ -34,6 +34,7 @@ def broken_rules(data: Table, root: Path) -> Iterator[Fault]:
     yield from _license(_table(data, "package"), root)
     yield from _patterns(experiment)
     yield from _config(("experiment", "config"), experiment.get("config"))
+    yield from _once(("record", "keep"), record.get("keep"))
     comparisons = list(_comparisons(data))
     yield from _names(comparisons)
     for key, comparison in comparisons:
@@ -110,6 +111,7 @@ def _fits_a_path(name: str) -> bool:
 def _resume(key: Key, comparison: Table, experiment: Table, record: Table) -> Iterator[Fault]:
     if comparison.get("reset") and "resume-at" not in comparison:
         yield (*key, "reset"), "expected resume-at beside it, observed none"
+    yield from _once((*key, "reset"), comparison.get("reset"))
     step, steps = _count(comparison, "resume-at"), _count(experiment, "steps")
     if not step:  # absent, not a count, or 0, where there is always a checkpoint
         return
@@ -121,6 +123,17 @@ def _resume(key: Key, comparison: Table, experiment: Table, record: Table) -> It
     elif (every := _count(record, "checkpoint-every")) and step % every:
         problem = f"expected a multiple of record.checkpoint-every ({every}), observed {step}"
         yield place, problem
+
+
+def _once(key: Key, names: object) -> Iterator[Fault]:
+    """Yield the first name that comes again in a list."""
+    seen: set[str] = set()
+    for name in names if isinstance(names, list | tuple) else ():
+        if isinstance(name, str):
+            if name in seen:
+                yield key, f"expected each name once, observed {name!r} twice"
+                return
+            seen.add(name)
 
 
 def _expectation(key: Key, comparison: Table, experiment: Table) -> Iterator[Fault]:

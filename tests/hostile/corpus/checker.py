@@ -26,6 +26,7 @@ _PLAN = """
     notebook/format-3 notebook/cells notebook/depth plan/config plan/config-comparison
     plan/config-mark plan/config-array plan/config-key plan/reset-fresh plan/expectation
     plan/name-twice plan/name-reference plan/keep-none plan/keep-more plan/print-none
+    plan/keep-twice plan/reset-twice
     plan/print-other plan/print-wide plan/checkpoints-more plan/checkpoints-less
     plan/stages-less plan/state-less stored/twin-stores stored/checkpoint-dropped
     stored/kept-dropped stored/kept-no-array history/declares-order history/declares-ghost

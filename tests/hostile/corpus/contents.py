@@ -226,6 +226,8 @@ PLANS = rows(
     lie("comparison-more", "A comparison that was never run.", in_document(PLAN, lambda b, p: p["comparisons"].append({**planned(b, p, "fresh"), "name": "zz"})), INTEGRITY, "run of the plan", faults=None),
     lie("comparisons-many", "Five thousand comparisons.", in_document(PLAN, many_comparisons), INTEGRITY, "run of the plan", faults=None),
     lie("keep-none", "Nothing was to be kept.", in_document(PLAN, lambda b, p: p["record"].update(keep=[]), results=True), INTEGRITY, "expected stages that the plan keeps", faults=None),
+    lie("keep-twice", "A stage was to be kept twice.", in_document(PLAN, lambda b, p: p["record"]["keep"].append(b.kept), results=True), INTEGRITY, "each stage once"),
+    lie("reset-twice", "A component was to be reset twice.", in_document(PLAN, lambda b, p: planned(b, p, "reset")["reset"].append(planned(b, p, "reset")["reset"][0])), INTEGRITY, "each component once"),
     lie("keep-more", "More was to be kept.", in_document(PLAN, lambda b, p: p["record"]["keep"].append(b.stage), results=True), INTEGRITY, "arrays: expected", faults=None),
     lie("print-none", "Nothing was to be printed.", in_document(PLAN, lambda b, p: p["record"].update(printed={}), results=True), INTEGRITY, "metric '", faults=None),
     lie("print-other", "A metric was to be printed otherwise.", in_document(PLAN, lambda b, p: p["record"]["printed"].update({b.printed: ".9e"})), INTEGRITY, "expected to be printed as", faults=None),

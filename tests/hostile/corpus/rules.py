@@ -6,6 +6,7 @@ _CASES = {
     "limit.max_faults": "manifest-files/missing-many",
     "limit.max_json_containers": "bomb/json-lists",
     "notebook.form": "notebook/list notebook/format-3 notebook/cells",
+    "plan.keep": "plan/keep-twice",
     "plan.notebook": "notebook/executed",
     "checkpoint.array": """
         npy/type npy/shape npy/elements npz/no-array npz/extension-twice npz/array-more
@@ -241,7 +242,7 @@ _CASES = {
     "path.unicode-form": "zip-name/decomposed directory/name-decomposed",
     "plan.config": "plan/config-array plan/config-key",
     "plan.name": "plan/name-twice plan/name-reference",
-    "plan.reset": "plan/reset-ghost plan/reset-fresh",
+    "plan.reset": "plan/reset-ghost plan/reset-fresh plan/reset-twice",
     "plan.resume-at": "plan/resume-late plan/resume-huge",
     "released.checker": """
         manifest-files/checker-replaced manifest-files/checker-line manifest-files/checker-empty

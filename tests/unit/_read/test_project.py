@@ -670,6 +670,10 @@ def compared(*tables: str, record: str = RECORD) -> str:
             [("comparisons[0].reset", "expected resume-at beside it, observed none")],
         ),
         (
+            compared("name = 'a'\nresume-at = 0\nreset = ['b', 'a', 'a']"),
+            [("comparisons[0].reset", "expected each name once, observed 'a' twice")],
+        ),
+        (
             compared("name = 'a'\nexpect = { diverges-at = 101 }"),
             [
                 (
@@ -699,6 +703,7 @@ def compared(*tables: str, record: str = RECORD) -> str:
         "resume-without-checkpoint",
         "resume-without-checkpoints",
         "reset-without-resume",
+        "reset-twice",
         "diverges-past-end",
         "diverges-at-zero",
         "diverges-before-resume",

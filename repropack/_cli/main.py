@@ -52,7 +52,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = "not enough memory"
         return _fail(CouldNotRunError.code, message, None, COULD_NOT_RUN, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the last line of defence; a bug must not look like an answer
+        if _was_interrupted(error):
+            return _fail("interrupted", "interrupted", None, INTERRUPTED, as_json=as_json)
         return _report_bug(error, as_json=as_json)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an interrupt is behind an error: Python hides one within a class being made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def _run(arguments: list[str]) -> Answer:

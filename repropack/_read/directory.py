@@ -41,7 +41,12 @@ class _File:
 
 
 def _file_of(status: os.stat_result) -> _File:
-    return _File(status.st_size, bool(status.st_mode & stat.S_IXUSR), identity(status))
+    return _File(status.st_size, bool(status.st_mode & stat.S_IXUSR), _identity(status))
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    """With the time of the last change, which nobody can set back as they can that of a write."""
+    return (*identity(status), status.st_ctime_ns)
 
 
 class _ListedFile(io.FileIO):
@@ -69,7 +74,7 @@ class _ListedFile(io.FileIO):
         return data
 
     def _check(self) -> None:
-        if identity(os.fstat(self.fileno())) != self._listed.identity:
+        if _identity(os.fstat(self.fileno())) != self._listed.identity:
             _refuse_changed(self._path, "the file that was listed", "another, or it was written to")
 
 

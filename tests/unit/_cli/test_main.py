@@ -572,3 +572,16 @@ def test_what_is_made_can_be_read_whatever_the_umask(monkeypatch: pytest.MonkeyP
     finally:
         os.umask(before)
     assert seen == [0o027]
+
+
+def test_an_interrupt_in_the_middle_of_an_import_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python before 3.12 makes another error of it where a class is being made."""
+
+    def interrupted(arguments: object) -> Answer:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setitem(COMMANDS, "schema", interrupted)
+    assert main(["schema"]) == 130
+    assert capsys.readouterr().err == "repropack: interrupted\n"

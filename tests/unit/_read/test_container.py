@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import socket
+import time
 import zipfile
 from pathlib import Path
 
@@ -372,6 +373,22 @@ def test_directory_is_the_same_at_the_end(change: str, folder: Path) -> None:
             container.check_unchanged()
     assert caught.value.rule == "directory.changed"
     assert caught.value.entry == {"come": "source/numpy.py"}.get(change, "README.md")
+
+
+@pytest.mark.hostile
+def test_a_file_whose_time_was_set_back_is_not_the_same(folder: Path) -> None:
+    """Who writes to a file can set the time of the write back, but not that of the change."""
+    path = folder / "README.md"
+    before = path.stat()
+    with open_container(folder) as container:
+        time.sleep(0.05)  # coarser than any clock of a file system that has one
+        with path.open("r+b") as stream:
+            stream.write(b"x")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        with pytest.raises(UnsafeEntryError, match="the file that was listed"):
+            container.check_unchanged()
+        with pytest.raises(UnsafeEntryError, match="the file that was listed"):
+            container.open("README.md")
 
 
 @pytest.mark.hostile

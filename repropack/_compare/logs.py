@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from repropack._format.canonical import encode_canonical
 from repropack.models.log import HeaderLine, StartLine, StepLine
@@ -58,20 +59,20 @@ def view_from(
     Args:
         header: The log's header.
         start: The log's start line.
-        steps: Its steps, all of them.
+        steps: Its steps in order: all of them, or from the one before ``first_step`` on.
         first_step: Where the view begins; not before the log's own first step.
 
     Returns:
         The view; its state is unknown where the step before was recorded without it.
     """
-    before: _Digests | None = dict(start.state)
+    before: tuple[tuple[str, str], ...] | None = start.state
     iterator = iter(steps)
-    for _ in range(first_step - header.first_step):
-        line = next(iterator, None)
-        if line is None:
+    for line in iterator:
+        if line.step >= first_step:
+            iterator = chain((line,), iterator)
             break
-        before = None if line.state is None else dict(line.state)
-    return LogView(dict(header.stages), before, iterator)
+        before = line.state
+    return LogView(dict(header.stages), None if before is None else dict(before), iterator)
 
 
 @dataclass

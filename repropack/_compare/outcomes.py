@@ -85,7 +85,7 @@ def compare_runs(
         The outcome; it follows from the two runs' logs and kept arrays alone.
     """
     first_step = run.header.first_step
-    left = view_from(reference.header, reference.start, reference.steps(), first_step)
+    left = view_from(reference.header, reference.start, reference.steps(first_step - 1), first_step)
     right = LogView(dict(run.header.stages), dict(run.start.state), run.steps())
     start = split(left.before or {}, right.before or {})
     walk = LogComparison(left, right, first_step)

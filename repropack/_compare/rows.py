@@ -27,8 +27,8 @@ class RunEvidence(Protocol):
     def header(self) -> HeaderLine: ...
     @property
     def start(self) -> StartLine: ...
-    def steps(self) -> Iterator[StepLine]: ...
-    def kept_rows(self, stage: str) -> Iterator[Array] | None: ...
+    def steps(self, first_step: int = 0) -> Iterator[StepLine]: ...
+    def kept_rows(self, stage: str, first_step: int = 0) -> Iterator[Array] | None: ...
 
 
 class KeptRows:
@@ -43,11 +43,9 @@ class KeptRows:
             run: The run; one that is identical to the reference may have stored no rows.
         """
         self.stage = stage
-        self._rows: tuple[_Rows, _Rows] | None = None
-        rows = (reference.kept_rows(stage), run.kept_rows(stage))
-        if rows[0] is not None and rows[1] is not None:
-            skipped = run.header.first_step - reference.header.first_step
-            self._rows = (_Rows(rows[0], reference, skipped), _Rows(rows[1], run, 0))
+        own = run.kept_rows(stage)
+        left = None if own is None else reference.kept_rows(stage, run.header.first_step)
+        self._rows = None if own is None or left is None else (left, own)
 
     def differing(self, pair: StepPair) -> tuple[Array, Array] | None:
         """Both rows of a step where they differ and can be measured against each other.
@@ -61,7 +59,7 @@ class KeptRows:
         """
         if self._rows is None:
             return None
-        left, right = self._rows[0].at(pair.left), self._rows[1].at(pair.right)
+        left, right = _row(self._rows[0], pair.left), _row(self._rows[1], pair.right)
         if left is None or right is None or self.stage not in pair.differing_stages:
             return None
         if left.dtype != right.dtype or left.shape != right.shape:
@@ -84,18 +82,6 @@ def largest_absolute(left: Array, right: Array) -> float | None:
     return None if encoded is None else float(decode_value("largest", encoded))
 
 
-class _Rows:
-    """Rows of a kept stage from the first compared step on."""
-
-    def __init__(self, rows: Iterator[Array], run: RunEvidence, skip_steps: int) -> None:
-        self._rows = rows
-        steps = run.steps()
-        for _ in range(skip_steps):
-            line = next(steps, None)
-            if line is None:
-                break
-            self.at(line)
-
-    def at(self, line: StepLine) -> Array | None:
-        """The row of one step, which is the next; ``None`` where its stages were not recorded."""
-        return None if line.stages is None else next(self._rows, None)
+def _row(rows: Iterator[Array], line: StepLine) -> Array | None:
+    """The row of one step, which is the next; ``None`` where its stages were not recorded."""
+    return None if line.stages is None else next(rows, None)

@@ -73,7 +73,7 @@ def run_series(
     """
     first_step = run.header.first_step
     walk = LogComparison(
-        view_from(reference.header, reference.start, reference.steps(), first_step),
+        view_from(reference.header, reference.start, reference.steps(first_step - 1), first_step),
         LogView(dict(run.header.stages), dict(run.start.state), run.steps()),
         first_step,
     )

@@ -7,6 +7,7 @@ writes it; a worker hands over raw records (``_run``), never chained lines.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from pydantic import ValidationError
@@ -90,6 +91,27 @@ def step_record(line: StepLine) -> dict[str, Any]:
     return _stored(line.model_dump(mode="json", exclude={"chain"}))
 
 
+@dataclass(frozen=True)
+class LogMark:
+    """A place between two lines of a log up to which it was read and found right.
+
+    Attributes:
+        header: The header line.
+        start: The start line.
+        step: The step whose line follows.
+        offset: Where it begins, in bytes.
+        chain: The chain before it.
+        rows: How many lines before it have ``stages``.
+    """
+
+    header: HeaderLine
+    start: StartLine
+    step: int
+    offset: int
+    chain: str
+    rows: int
+
+
 class LogReader:
     """Reads a log line by line, checking form, order and chain as it goes.
 
@@ -102,13 +124,21 @@ class LogReader:
         chain: Chain of the last step read; at first the start line's.
     """
 
-    def __init__(self, stream: BinaryIO, *, where: str, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Read header and start line of ``stream``.
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        where: str,
+        limits: Limits = DEFAULT_LIMITS,
+        after: LogMark | None = None,
+    ) -> None:
+        """Read header and start line of ``stream``, or go on at a mark that was set before.
 
         Args:
             stream: The log from byte 0.
             where: The log's path, for error messages.
             limits: ``max_log_line_bytes`` and ``max_json_depth`` apply.
+            after: A mark that another reader of the same bytes set.
 
         Raises:
             PackageFormatError: a missing, malformed or non-canonical line.
@@ -119,9 +149,22 @@ class LogReader:
         self._where = where
         self._limits = limits
         self._line_number = 0
+        self._rows = 0
+        if after is not None:
+            stream.seek(after.offset)
+            self.header, self.start, self.chain = after.header, after.start, after.chain
+            self._expected, self._rows = after.step, after.rows
+            self._line_number = 2 + after.step - after.header.first_step
+            return
         self.header = self._read_model(HeaderLine, self._required_line("a header"))
         self.start = self._read_model(StartLine, self._required_line("a start line"))
         self.chain = self.start.chain
+        self._expected = self.header.first_step
+
+    def mark(self) -> LogMark:
+        """Mark the place behind the last line that was read."""
+        offset = self._stream.tell()
+        return LogMark(self.header, self.start, self._expected, offset, self.chain, self._rows)
 
     def steps(self) -> Iterator[StepLine]:
         """Every step, once, in order.
@@ -134,21 +177,21 @@ class LogReader:
                 follow from the line before: the log was cut or edited.
             LimitExceededError: a line longer or deeper than ``limits`` allow.
         """
-        expected = self.header.first_step
         finished: str | None = None
         while raw := self._next_line():
             line = self._read_model(StepLine, raw)
             if finished is not None:
                 self._refuse("log.finish", "", "no line after finish", "one")
-            if line.step != expected:
-                self._refuse("log.sequence", "", f"step {expected}", f"step {line.step}")
+            if line.step != self._expected:
+                self._refuse("log.sequence", "", f"step {self._expected}", f"step {line.step}")
             computed = _chain(self.chain, b"{" + raw[_PREFIX_BYTES:-1])
             if computed != line.chain:
                 place = f" (step {line.step}): the chain is broken here"
                 self._refuse("log.chain", place, computed, line.chain)
             self.chain = line.chain
             finished = line.finish
-            expected += 1
+            self._expected += 1
+            self._rows += line.stages is not None
             yield line
 
     def _next_line(self) -> bytes:

@@ -159,15 +159,21 @@ class NpzReader:
             self._fill(stream, stored, result)
         return result
 
-    def iter_rows(self, name: str, max_block_bytes: int = 16 * MEBIBYTE) -> Iterator[NDArray[Any]]:
+    def iter_rows(
+        self, name: str, max_block_bytes: int = 16 * MEBIBYTE, first_row: int = 0
+    ) -> Iterator[NDArray[Any]]:
         """Read one array along its leading axis, block by block, and verify its checksum.
+
+        The checksum is of the whole array, and is not verified where ``first_row`` is above 0.
 
         Args:
             name: One of ``arrays``, of rank 1 or more.
             max_block_bytes: Size of a block, in bytes; a single longer row is a block too.
+            first_row: Index of the first row to read.
 
         Yields:
-            New writable arrays of shape ``(rows, *shape[1:])``, in order, together the array.
+            New writable arrays of shape ``(rows, *shape[1:])``, in order, together the array from
+            ``first_row`` on.
 
         Raises:
             UsageError: There is no such array, or it has no rows.
@@ -180,7 +186,9 @@ class NpzReader:
         block_rows = max(1, max_block_bytes * rows // max(stored.element_bytes, 1))
         with self._archive.open(stored.member) as stream:
             stream.read(stored.header_bytes)  # the checksum covers it too
-            for start in range(0, rows, block_rows):
+            if first_row:
+                stream.seek(stored.header_bytes + first_row * (stored.element_bytes // rows))
+            for start in range(first_row, rows, block_rows):
                 shape = (min(block_rows, rows - start), *stored.shape[1:])
                 block = np.empty(shape, np.dtype(stored.dtype))
                 self._fill(stream, stored, block)

@@ -49,9 +49,8 @@ class _End:
 def required_checkpoints(plan: Plan, first_step: int, last_step: int) -> tuple[int, ...]:
     """Steps after which a run from ``first_step`` to ``last_step`` stores its state, ascending."""
     every = plan.record.checkpoint_every
-    between = range(every, last_step, every) if every is not None else ()
-    steps = {first_step - 1, last_step, *(step for step in between if step >= first_step)}
-    return tuple(sorted(steps))
+    between = range(-(-first_step // every) * every, last_step, every) if every is not None else ()
+    return tuple(sorted({first_step - 1, last_step, *between}))
 
 
 def planned_config(plan: Plan, comparison: ComparisonPlan | None) -> dict[str, Any]:
@@ -171,7 +170,8 @@ def check_consistency(
     ends = {REFERENCE_RUN: _check_run(plan, None, reference, note)}
     _check_chain(CHAIN_START, reference, note)
     _check_header(reference, reference, note)
-    for comparison in plan.comparisons:
+    # those that resume from one checkpoint come together, so that it is read once
+    for comparison in sorted(plan.comparisons, key=lambda one: one.resume_at or 0):
         run = runs[comparison.name]
         ends[comparison.name] = _check_run(plan, comparison, run, note)
         _check_start(comparison, reference, run, note)

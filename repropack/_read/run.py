@@ -18,7 +18,7 @@ from repropack._format.canonical import check_bounds, decode_exactly, encode_can
 from repropack._format.checkpoints import check_state, checkpoint_name, read_state
 from repropack._format.layout import checkpoint_folder, kept_path, log_path
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack._format.log import LogReader
+from repropack._format.log import LogMark, LogReader
 from repropack._format.npz_reader import NpzIndex, NpzReader
 from repropack._format.schemas import read_document
 from repropack._format.state import EncodedState
@@ -30,6 +30,8 @@ from repropack.models.log import HeaderLine, StartLine, StepLine
 
 _ALL_BLOCKS_BYTES = 16 * 1024 * 1024
 _LEAST_BLOCK_BYTES = 16 * 1024
+_MARKED_STEPS = 64
+"""Lines of a log between two marks. Who begins in the middle reads at most so many before."""
 _COMPANION = re.compile(r"step-([0-9]{9})\.json")
 _Document = TypeVar("_Document", bound=Document)
 
@@ -85,6 +87,8 @@ class RunReader:
         self._container = container
         self._limits = limits
         self.name = name
+        self._marks: list[LogMark] = []
+        self._document: Checkpoint | None = None  # the last one that was asked for
         with container.open(self.log_path) as stream:
             reader = LogReader(stream, where=self.log_path, limits=limits)
         self.header: HeaderLine = reader.header
@@ -103,8 +107,14 @@ class RunReader:
         """Path of the kept arrays, whether or not the run has any."""
         return kept_path(self.name)
 
-    def steps(self) -> Iterator[StepLine]:
-        """Every step line in order, its number and chain found right.
+    def steps(self, first_step: int = 0) -> Iterator[StepLine]:
+        """Step lines in order, their numbers and chain found right.
+
+        A package may have thousands of runs that resume late in one long log, so that what was read
+        once is not read again for each of them.
+
+        Args:
+            first_step: The first step that is asked for; all of them where the log begins later.
 
         Yields:
             The step lines.
@@ -112,11 +122,30 @@ class RunReader:
         Raises:
             PackageError: a line is malformed, out of order or off its chain.
         """
+        for _, line in self._lines(first_step):
+            if line.step >= first_step:
+                yield line
+
+    def _lines(self, first_step: int) -> Iterator[tuple[int, StepLine]]:
+        """Lines from the last mark before a step on, each with the rows recorded before it."""
+        begin, every = self.header.first_step, _MARKED_STEPS
+        place = max(0, first_step - begin) // every
+        mark = self._marks[min(place, len(self._marks)) - 1] if place and self._marks else None
         with self._container.open(self.log_path) as stream:
-            yield from LogReader(stream, where=self.log_path, limits=self._limits).steps()
+            reader = LogReader(stream, where=self.log_path, limits=self._limits, after=mark)
+            rows = mark.rows if mark is not None else 0
+            for line in reader.steps():
+                if line.step + 1 - begin == (len(self._marks) + 1) * every:
+                    self._marks.append(reader.mark())
+                yield rows, line
+                rows += line.stages is not None
 
     def checkpoint_steps(self) -> tuple[int, ...]:
         """The steps after which a state is stored, ascending."""
+        return self._checkpoint_steps
+
+    @cached_property
+    def _checkpoint_steps(self) -> tuple[int, ...]:
         folder = checkpoint_folder(self.name)
         names = self._container.names_in(folder)
         return tuple(sorted(int(m.group(1)) for name in names if (m := _COMPANION.fullmatch(name))))
@@ -141,6 +170,8 @@ class RunReader:
             SchemaError: the document breaks its schema.
             IntegrityError: the document is another step's.
         """
+        if self._document is not None and self._document.step == step:
+            return self._document
         companion, _ = self.checkpoint_paths(step)
         if companion not in self._container:
             stored = ", ".join(map(str, self.checkpoint_steps())) or "none"
@@ -154,6 +185,7 @@ class RunReader:
             raise IntegrityError(
                 refusal("checkpoint.step", companion, "", f"step {step}", document.step)
             )
+        self._document = document
         return document
 
     def checkpoint(self, step: int) -> tuple[Checkpoint, EncodedState]:
@@ -230,11 +262,12 @@ class RunReader:
                 )
         return stages
 
-    def kept_rows(self, stage: str) -> Iterator[npt.NDArray[Any]] | None:
+    def kept_rows(self, stage: str, first_step: int = 0) -> Iterator[npt.NDArray[Any]] | None:
         """One array a recorded step of a kept stage, in order of the steps.
 
         Args:
             stage: Name of the stage.
+            first_step: The first step whose row is asked for, if it was recorded.
 
         Returns:
             New arrays of the stage's own shape, or ``None`` where the run keeps none of it.
@@ -243,7 +276,20 @@ class RunReader:
             PackageFormatError: the npz is malformed; its elements are read with the rows.
             IntegrityError: an array in it has no rows.
         """
-        return self._rows(stage) if stage in self.kept_stages() else None
+        if stage not in self.kept_stages():
+            return None
+        return self._rows(stage, self._rows_before(first_step))
+
+    def _rows_before(self, first_step: int) -> int:
+        """How many steps before a step have rows."""
+        if first_step <= self.header.first_step:
+            return 0
+        count = 0
+        for rows, line in self._lines(first_step):
+            if line.step >= first_step:
+                return rows
+            count = rows + (line.stages is not None)
+        return count
 
     def kept_fingerprints(self, stage: str) -> Iterator[str]:
         """Fingerprint of each row of a kept stage, in order of the steps.
@@ -260,9 +306,9 @@ class RunReader:
         with self._open_kept() as (reader, _):
             yield from reader.iter_row_fingerprints(stage)
 
-    def _rows(self, stage: str) -> Iterator[npt.NDArray[Any]]:
+    def _rows(self, stage: str, first_row: int) -> Iterator[npt.NDArray[Any]]:
         with self._open_kept() as (reader, block_bytes):
-            for block in reader.iter_rows(stage, block_bytes):
+            for block in reader.iter_rows(stage, block_bytes, first_row):
                 yield from block
 
     @contextmanager

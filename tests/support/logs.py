@@ -73,11 +73,14 @@ class HandMadeRun:
     def start(self) -> StartLine:
         return StartLine(chain=CHAIN_START, state=rows(self.state))
 
-    def steps(self) -> Iterator[StepLine]:
-        return iter(self.lines)
+    def steps(self, first_step: int = 0) -> Iterator[StepLine]:
+        return (line for line in self.lines if line.step >= first_step)
 
-    def kept_rows(self, stage: str) -> Iterator[Any] | None:
-        return iter(self.kept[stage]) if stage in self.kept else None
+    def kept_rows(self, stage: str, first_step: int = 0) -> Iterator[Any] | None:
+        if stage not in self.kept:
+            return None
+        before = (line for line in self.lines if line.step < first_step)
+        return iter(self.kept[stage][sum(line.stages is not None for line in before) :])
 
 
 def walk(left: HandMadeRun, right: HandMadeRun, first_step: int | None = None) -> LogComparison:

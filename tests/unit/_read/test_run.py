@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from repropack._format import log
 from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import checkpoint_bytes, describe_state
 from repropack._format.limits import Limits
-from repropack._format.log import CHAIN_START, chain_step, encode_line
+from repropack._format.log import CHAIN_START, chain_step, encode_line, read_line
 from repropack._format.npz import write_npz
 from repropack._format.state import encode_state
 from repropack._read.container import open_container
@@ -35,12 +36,15 @@ STATE: dict[str, Any] = {"weights": np.arange(3, dtype="<f4"), "rng": {"key": np
 KEPT = {"weights": np.arange(6, dtype="<f4").reshape(2, 3), "flag": np.array([True, False])}
 
 
-def log_bytes(run: str = "reference", steps: int = 2) -> bytes:
+def log_bytes(run: str = "reference", steps: int = 2, stages_every: int = 0) -> bytes:
     header = HeaderLine(run=run, config=digest_of("c"), constants=(), first_step=1, stages=())
     lines = [encode_line(header), encode_line(StartLine(chain=CHAIN_START, state=()))]
     chain = CHAIN_START
     for number in range(1, steps + 1):
-        line, chain = chain_step(chain, {"step": number, "metrics": {}, "printed": {}})
+        record: dict[str, Any] = {"step": number, "metrics": {}, "printed": {}}
+        if stages_every and number % stages_every == 0:
+            record["stages"] = []
+        line, chain = chain_step(chain, record)
         lines.append(line)
     return b"".join(lines)
 
@@ -133,6 +137,41 @@ def test_a_run_gives_its_kept_rows(package: Path) -> None:
         assert flags is not None
         assert [(row.shape, bool(row)) for row in flags] == [((), True), ((), False)]
         assert run.kept_rows("absent") is None
+
+
+def test_a_run_is_read_from_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of a package may be entered thousands of times: what was read is not read again."""
+    steps = 300
+    rows = np.arange(steps // 2)
+    make_tree(
+        tmp_path,
+        **{
+            f"{FOLDER}/fingerprints.jsonl": log_bytes(steps=steps, stages_every=2),
+            f"{FOLDER}/kept.npz": npz({"n": rows}),
+        },
+    )
+    lines = 0
+
+    def counted(*args: Any, **named: Any) -> Any:
+        nonlocal lines
+        lines += 1
+        return read_line(*args, **named)
+
+    monkeypatch.setattr(log, "read_line", counted)
+    with open_container(tmp_path) as container:
+        fresh, run = RunReader(container, "reference"), RunReader(container, "reference")
+        assert len(list(run.steps())) == steps
+        for first in (0, 1, 2, 63, 64, 65, 66, 128, 129, 130, 256, 257, 299, 300, 301):
+            expected = list(range(max(first, 1), steps + 1))
+            for reader in (fresh, run):
+                assert [line.step for line in reader.steps(first)] == expected
+                kept = reader.kept_rows("n", first)
+                assert kept is not None
+                assert [int(row) for row in kept] == list(range(max(first - 1, 0) // 2, steps // 2))
+        lines = 0
+        assert next(run.steps(190)).step == 190
+        assert next(run.kept_rows("n", 190) or iter(())) == 94
+    assert lines <= 2 * 64
 
 
 def test_a_run_may_hold_its_log_alone(package: Path) -> None:

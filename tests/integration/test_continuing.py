@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nbformat import NotebookNode
 
 from repropack._cli.main import main
 from repropack._run import identity

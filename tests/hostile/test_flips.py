@@ -101,8 +101,8 @@ def test_every_flip_in_a_directory_is_noticed(
 ) -> None:
     """One byte of the manifest, and one of every other file; and each file cut or added to.
 
-    A directory has no checksum of its manifest: a letter in a title makes it the manifest of another
-    package, which only the package digest that its author published can tell.
+    A directory has no checksum of its manifest: a letter in a title makes it the manifest of
+    another package, which only the package digest that its author published can tell.
     """
     forgery = slim(bases["own"].forgery())
     folder = forgery.write_directory(tmp_path / "case")

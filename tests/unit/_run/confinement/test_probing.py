@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,18 @@ def test_a_level_of_this_machine_holds_all_that_counts(level: Any, tmp_path: Pat
     if level == "bubblewrap":
         assert lacking == set()
     assert json.dumps(status)
+
+
+def test_a_long_temporary_folder_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A socket's path is short; with another the probe could not even try to reach it."""
+    folder = tmp_path / ("x" * 100)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with probing._put_out_canaries() as canaries:
+        assert canaries.seen()["datagram"] is False
+        for name in ("named", "datagram"):
+            assert len(canaries.job[name]) < 100
+            assert Path(canaries.job[name]).is_socket()
+    assert list(folder.iterdir()) == []

@@ -44,8 +44,8 @@ def build_text(report: BuildReport) -> str:
     for run in report.continued:
         after = join_names([str(step) for step in run.after_steps])
         lines += wrap(
-            f"Run {escape_text(run.run)} was interrupted and continued after step {after}; every "
-            "step that was computed twice came out the same."
+            f"Run {escape_text(run.run)} was interrupted and continued after step {after}; no "
+            "step that was computed twice came out otherwise."
         )
     if results.comparisons:
         header, rows, right = findings_table(results)

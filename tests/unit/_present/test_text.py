@@ -15,7 +15,14 @@ from repropack._present.text_inspect import inspect_text
 from repropack._present.text_verify import verify_text
 from repropack._run.confinement import probing
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, RecordPlan
-from repropack.models.reports import Confinement, Fault, Guarantee, Problem, RenderedVerification
+from repropack.models.reports import (
+    Confinement,
+    ContinuedRun,
+    Fault,
+    Guarantee,
+    Problem,
+    RenderedVerification,
+)
 from repropack.models.results import PrintedAgreement, Split
 from tests.support import reports
 
@@ -656,3 +663,11 @@ def test_metrics_that_one_comparison_lacks_show_a_dash() -> None:
 def test_every_guarantee_has_words() -> None:
     """A guarantee that is added is shown in words, not by its id."""
     assert set(text_verify._GUARANTEES) == set(probing.GUARANTEES)
+
+
+def test_a_continued_run_is_told_and_no_more_than_is_known() -> None:
+    """Where nothing was computed twice, nothing came out the same."""
+    continued = (ContinuedRun(run="reference", after_steps=(5, 10)),)
+    shown = build_text(reports.build_report(continued=continued))
+    assert "Run reference was interrupted and continued after step 5, 10; no step that" in shown
+    assert " was computed twice came\nout otherwise.\n" in shown

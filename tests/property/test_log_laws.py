@@ -16,14 +16,17 @@ from tests.strategies import any_floats, texts
 from tests.support.handmade_logs import chained, digest_of, header, log_bytes, start
 
 NAMES = st.from_regex(r"[a-c](\.[a-z]{1,2})?", fullmatch=True)
+COMPONENTS = st.from_regex(r"[a-c][a-z]{0,2}", fullmatch=True)
 DIGESTS = st.sampled_from([digest_of(text) for text in "abc"])
 NUMBERS = (any_floats() | st.integers() | st.integers(-(10**30), 10**30)).map(
     lambda number: encode_value("m", number)
 )
 
 
-def named(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[list[Any]]]:
-    return st.dictionaries(NAMES, values, max_size=3).map(
+def named(
+    values: st.SearchStrategy[Any], names: st.SearchStrategy[str] = NAMES
+) -> st.SearchStrategy[list[list[Any]]]:
+    return st.dictionaries(names, values, max_size=3).map(
         lambda rows: [list(row) for row in rows.items()]
     )
 
@@ -42,7 +45,7 @@ def histories(draw: st.DrawFn, min_steps: int = 1) -> list[dict[str, Any]]:
         if draw(st.booleans()):
             members["stages"] = draw(named(DIGESTS))
         if draw(st.booleans()):
-            members["state"] = sorted(draw(named(DIGESTS)))
+            members["state"] = sorted(draw(named(DIGESTS, COMPONENTS)))
         declares = draw(named(st.none() | st.lists(NAMES, max_size=2)))
         if declares:
             members["declares"] = declares

@@ -133,6 +133,7 @@ class _Verification:
     package: Package | None = None
     findings: Findings = field(default_factory=Findings)
     runs: list[RunVerification] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
     checked: bool = False
     confinement: Confinement | None = None
     observed: EnvironmentRecord | None = None
@@ -258,6 +259,7 @@ class _Verification:
     ) -> None:
         """Execute one run and compare it; where it differs, whether it at least repeats here."""
         launcher = _ending_after(launcher, arrays.checkpoint_steps()[-1])
+        self.begun.add(expected.name)
         recorded = execute(launcher)
         if self.observed is None:
             self.observed = recorded.environment
@@ -278,7 +280,9 @@ class _Verification:
         """What this verification says nothing about."""
         executed = {run.run for run in self.runs}
         statements = [
-            f"run {name!r} was not executed" for name in package.run_names() if name not in executed
+            f"run {name!r} {'did not end' if name in self.begun else 'was not executed'}"
+            for name in package.run_names()
+            if name not in executed
         ]
         components = ", ".join(name for name, _ in package.run().start.state) or "none"
         resumed = sorted({run.first_step - 1 for run in self.runs if run.claim == "exact-resume"})

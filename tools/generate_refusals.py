@@ -12,7 +12,7 @@ DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "refusals.md"
 _HEAD = """\
 # Refusals
 
-Why a package is refused, as data. Each fault of `check --format json`, and each error, has:
+Why a package is refused, as data. Each fault in a report or an error of `--format json` has:
 
 | member | what it says |
 |---|---|
@@ -24,7 +24,9 @@ Why a package is refused, as data. Each fault of `check --format json`, and each
 
 The codes are `package.format`, `package.unsafe-entry`, `package.limit-exceeded`, `package.schema`,
 `package.integrity` and `package.another`; they end with status 3. `package.unsupported-version`
-ends with 4: the package is one of a later release, and neither intact nor damaged.
+ends with 4: the package is one of a later release, and neither intact nor damaged. Errors that are
+about no package, such as `usage`, `busy` or `experiment.step`, name no rule; `repropack/errors.py`
+lists them.
 What the rules mean in full is in [format.md](format.md); this list is made from
 `repropack/_format/rules.py` by `python tools/generate_refusals.py`.
 """

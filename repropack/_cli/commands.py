@@ -187,13 +187,13 @@ def _consent(arguments: Namespace, run_limits: RunLimits) -> Consent:
     """What the arguments allow the package's code."""
     from repropack._run.confinement.consent import Consent
 
+    if arguments.no_sandbox and arguments.sandbox != "auto":
+        raise UsageError("expected --sandbox or --no-sandbox, observed both")
     if arguments.no_sandbox != (arguments.trust is not None):
         raise UsageError(
             "expected --no-sandbox and --trust together, observed one of them",
             hint="--no-sandbox --trust PACKAGE-DIGEST runs this very package unconfined",
         )
-    if arguments.no_sandbox and arguments.sandbox != "auto":
-        raise UsageError("expected --sandbox or --no-sandbox, observed both")
     level = None if arguments.sandbox == "auto" else arguments.sandbox
     return Consent(sandbox=level, trust=arguments.trust, run_limits=run_limits)
 

@@ -91,4 +91,4 @@ def _meanings(kind: type[LimitSet]) -> Iterator[tuple[str, str]]:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             text = following.value if isinstance(following, ast.Expr) else None
             value = text.value if isinstance(text, ast.Constant) else ""
-            yield statement.target.id, " ".join(str(value).split())
+            yield statement.target.id, " ".join(str(value).replace("``", "").split())

@@ -324,9 +324,9 @@ def _add_limit(verb: _Parser) -> None:
 
 def _limit(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
-    if not re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", value, re.ASCII):
         raise argparse.ArgumentTypeError(
-            f"expected NAME=VALUE with a whole number, observed {text!r}"
+            f"expected NAME=VALUE with a whole number from 1 on, observed {text!r}"
         )
     return name, int(value)
 

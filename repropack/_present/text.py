@@ -107,8 +107,8 @@ def identity_lines(
     if package is not None:
         lines += wrap(escape_text(package.title), rest="  ")
         lines += field("package", f"{escape_text(package.name)} {escape_text(package.version)}")
-    lines += field("package digest", package_digest or "not known: the manifest is unreadable")
-    lines += field("evidence digest", evidence_digest or "not known: the manifest is unreadable")
+    lines += field("package digest", package_digest or "not known: the manifest was not read")
+    lines += field("evidence digest", evidence_digest or "not known: the manifest was not read")
     return lines
 
 

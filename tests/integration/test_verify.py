@@ -13,7 +13,7 @@ import pytest
 
 from repropack._run.confinement import consent
 from repropack.build import build_package
-from repropack.errors import DivergenceError, StepError, UsageError
+from repropack.errors import CouldNotRunError, DivergenceError, StepError, UsageError
 from repropack.models.reports import RunVerification, VerificationReport
 from repropack.verify import verify_package
 from tests.support.experiments import TINY, write_project
@@ -188,6 +188,23 @@ def test_a_package_that_is_no_package_is_damaged(tmp_path: Path) -> None:
     report = verify_package(tmp_path / "note.zip")
     assert (report.verdict, report.package, report.not_verified) == ("damaged", None, ())
     assert [fault.entry for fault in report.faults] == [str(tmp_path / "note.zip")]
+
+
+def test_a_run_that_began_and_did_not_end_is_told(
+    lab_package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its code was executed: that it was not would be untrue."""
+
+    def ended(_: object) -> None:
+        raise CouldNotRunError("run 'reference': the worker ended")
+
+    monkeypatch.setattr("repropack.verify.Launcher.run_reference", ended)
+    report = verify_package(lab_package)
+    assert report.verdict == "could-not-run"
+    assert report.not_verified[:2] == (
+        "run 'reference' did not end",
+        "run 'adam-reset' was not executed",
+    )
 
 
 def test_another_package_than_expected_is_not_executed(tmp_path: Path) -> None:

@@ -394,7 +394,7 @@ def test_an_unreadable_package_has_no_digests() -> None:
     """Where the manifest could not be read, nothing is made up."""
     nothing = {"package": None, "package_digest": None, "evidence_digest": None}
     shown = check_text(reports.damaged_check(**nothing))
-    assert "package digest    not known: the manifest is unreadable\n" in shown
+    assert "package digest    not known: the manifest was not read\n" in shown
     assert "Identical printed" not in shown
 
 

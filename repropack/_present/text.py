@@ -24,6 +24,7 @@ from repropack.models.reports import BuildReport, CheckReport, Fault, LimitList,
 
 _MAX_FAULTS = 20
 _ANOTHER = "package.another"
+_LIMIT = "package.limit-exceeded"
 
 
 def build_text(report: BuildReport) -> str:
@@ -117,6 +118,11 @@ def fault_lines(faults: tuple[Fault, ...]) -> list[str]:
     if {fault.code for fault in faults} == {_ANOTHER}:
         lines = wrap(
             "This is another package than the one expected, and nothing of it was executed."
+        )
+    elif {fault.code for fault in faults} == {_LIMIT}:
+        lines = wrap(
+            "The package exceeds a limit on reading, so nothing is said of it otherwise, and nothing "
+            "of it was executed. One that is meant to be so large can be read with --limit NAME=VALUE."
         )
     else:
         lines = wrap(

@@ -398,6 +398,22 @@ def test_an_unreadable_package_has_no_digests() -> None:
     assert "Identical printed" not in shown
 
 
+def test_a_package_beyond_a_limit_is_not_called_damaged_in_words() -> None:
+    """It may be whole: what it is was not looked at, and the way to look is named."""
+    fault = Fault(
+        code="package.limit-exceeded",
+        rule="limit.max_entries",
+        entry="lab.zip",
+        problem="limit max_entries exceeded",
+        expected="at most 3",
+        observed="4",
+    )
+    shown = " ".join(check_text(reports.damaged_check(faults=(fault,))).split())
+    assert "The package exceeds a limit on reading, so nothing is said of it otherwise" in shown
+    assert "with --limit NAME=VALUE." in shown
+    assert "damaged or unsafe" not in shown
+
+
 def test_many_faults_are_counted() -> None:
     """A long list of faults ends in how many more there are."""
     faults = tuple(

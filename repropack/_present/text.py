@@ -121,8 +121,9 @@ def fault_lines(faults: tuple[Fault, ...]) -> list[str]:
         )
     elif {fault.code for fault in faults} == {_LIMIT}:
         lines = wrap(
-            "The package exceeds a limit on reading, so nothing is said of it otherwise, and nothing "
-            "of it was executed. One that is meant to be so large can be read with --limit NAME=VALUE."
+            "The package exceeds a limit on reading, so nothing is said of it otherwise, and "
+            "nothing of it was executed. One that is meant to be so large can be read with --limit "
+            "NAME=VALUE."
         )
     else:
         lines = wrap(

@@ -44,7 +44,7 @@ test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
 	$(BIN)/lint-imports --no-logo
 	@echo "== tests"
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n auto
+	$(BIN)/coverage run -m pytest -n auto --dist worksteal
 	@echo "== coverage"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
@@ -57,7 +57,7 @@ test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
 # ---------------------------------------------------------------- while working
 
 test-fast: $(VENV)/.installed-dev ## run the tests that take no more than a few seconds each
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 schemas: $(VENV)/.installed-dev ## write schemas/ again from the models
 	$(BIN)/python tools/generate_schemas.py

@@ -80,7 +80,7 @@ def main() -> int:
             run([python, *pip, "install", f"{wheel}[notebook]", *read_test_requirements()], folder)
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
-            options = ["-n", "auto", "-p", "no:cacheprovider"]
+            options = ["-n", "auto", "--dist", "worksteal", "-p", "no:cacheprovider"]
             run([python, "-m", "pytest", *options, *LEFT_OUT, "tests/integration"], place)
         except subprocess.CalledProcessError as failure:
             sys.stderr.write(f"the wheel's test ended with status {failure.returncode}\n")

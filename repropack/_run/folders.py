@@ -66,14 +66,26 @@ def remove_tree(path: Path) -> bool:
 
     No link is followed and no path is put together, so that neither depth nor length of names
     matters: a folder within a folder is moved up before it is emptied. Folders that may not be
-    read are made readable. No process may be at work in it any more.
+    read are made readable. No process may be at work in it any more. An interrupt is raised when
+    it is gone.
 
     Args:
         path: The folder. It may be absent; anything but a folder is unlinked.
 
     Returns:
-        Whether it is gone. What could not be removed is left, and nothing is raised.
+        Whether it is gone. What could not be removed is left, and nothing else is raised.
+
+    Raises:
+        KeyboardInterrupt: it came while the folder was removed.
     """
+    try:
+        return _remove(path)
+    except KeyboardInterrupt:
+        _remove(path)
+        raise
+
+
+def _remove(path: Path) -> bool:
     try:
         if not stat.S_ISDIR(path.lstat().st_mode):
             path.unlink()

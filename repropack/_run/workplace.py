@@ -72,10 +72,20 @@ def work_alone(target: Path, keeps: Callable[[Path], bool]) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            if not keeps(folder):
-                remove_work(folder)
+            _settle(folder, keeps)
     finally:
         os.close(descriptor)
+
+
+def _settle(folder: Path, keeps: Callable[[Path], bool]) -> None:
+    """Remove the folder unless it is to stay; an interrupt waits until that is done."""
+    try:
+        if not keeps(folder):
+            remove_work(folder)
+    except KeyboardInterrupt:
+        if not keeps(folder):
+            remove_work(folder)
+        raise
 
 
 def remove_work(folder: Path) -> None:

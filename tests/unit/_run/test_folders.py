@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -192,3 +193,24 @@ def test_a_folder_for_sockets_has_a_short_path(
     finally:
         assert remove_tree(folder)
     assert list(deep.iterdir()) == []
+
+
+def test_an_interrupt_waits_until_a_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever presses Ctrl-C while it is removed is not left with half of it."""
+    root = tmp_path / "root"
+    for name in ("a", "b"):
+        (root / name).mkdir(parents=True)
+    rmdir, calls = os.rmdir, []
+
+    def interrupted(*given: Any, **named: Any) -> None:
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        rmdir(*given, **named)
+
+    monkeypatch.setattr(os, "rmdir", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        remove_tree(root)
+    assert list(tmp_path.iterdir()) == []

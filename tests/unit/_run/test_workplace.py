@@ -222,3 +222,20 @@ def test_a_file_system_that_gives_all_folders_one_owner_can_be_worked_on(
         with work_alone(tmp_path / "lab.zip", keeps) as work:
             assert work.is_dir()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_while_the_folder_is_removed_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the last moment leaves no work folder beside what was made."""
+    asked: list[Path] = []
+
+    def interrupted(work: Path) -> bool:
+        asked.append(work)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt), work_alone(tmp_path / "lab.zip", interrupted) as work:
+        (work / "recorded").mkdir()
+    assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import signal
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -148,6 +150,37 @@ COMMANDS: dict[str, Callable[[Namespace], Answer]] = {
     "unpack": unpack,
     "schema": schema,
 }
+
+
+_MODULES = {
+    "build": ("repropack.build", "repropack._present.text"),
+    "check": ("repropack.check", "repropack._present.text"),
+    "verify": ("repropack.verify", "repropack._present.text_verify"),
+    "inspect": ("repropack.inspect", "repropack._present.text_inspect"),
+    "unpack": ("repropack.unpack", "repropack._present.text"),
+    "schema": ("repropack._format.schemas",),
+}
+_INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def load(verb: str) -> None:
+    """Import what a verb needs; an interrupt waits until that is done.
+
+    Compiled modules that are interrupted while they are made take it for a fault of another kind,
+    or forget it and are wrong from then on.
+
+    Args:
+        verb: A key of ``COMMANDS``.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        return
+    numbers = {getattr(signal, name) for name in _INTERRUPTS}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        for name in _MODULES[verb]:
+            importlib.import_module(name)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def encode_document(document: Document) -> bytes:

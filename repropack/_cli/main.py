@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from repropack._cli.commands import COMMANDS, Answer, ascii_document
+from repropack._cli.commands import COMMANDS, Answer, ascii_document, load
 from repropack._cli.parser import parse_arguments, wants_json
 from repropack._cli.status import COULD_NOT_RUN, INTERRUPTED, status_of_error
 from repropack._cli.streams import fill_standard_descriptors, write_message, write_output
@@ -69,6 +69,7 @@ def _run(arguments: list[str]) -> Answer:
         parsed = parse_arguments(arguments)
     except SystemExit as shown:  # argparse has printed --help or --version
         return Answer("", int(shown.code or 0))
+    load(parsed.verb)
     return COMMANDS[parsed.verb](parsed)
 
 

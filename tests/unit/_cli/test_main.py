@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from repropack._cli import streams
+from repropack._cli import commands, streams
 from repropack._cli.commands import COMMANDS, Answer
 from repropack._cli.main import main
 from repropack._format.canonical import decode_strict, encode_canonical
@@ -585,3 +585,26 @@ def test_an_interrupt_in_the_middle_of_an_import_is_an_interrupt(
     monkeypatch.setitem(COMMANDS, "schema", interrupted)
     assert main(["schema"]) == 130
     assert capsys.readouterr().err == "repropack: interrupted\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held here")
+def test_an_interrupt_waits_until_everything_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A compiled module that is interrupted while it is made may be wrong from then on."""
+    (tmp_path / "interrupted_lab.py").write_text(
+        "import signal, threading, time\n"
+        "signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"
+        "time.sleep(0.1)\n"
+        "whole = True\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(commands._MODULES, "schema", ("interrupted_lab",))
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main(["schema"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert sys.modules.pop("interrupted_lab").whole is True
+    assert capsys.readouterr().err == "repropack: interrupted\n"
+    assert set(commands._MODULES) == set(COMMANDS)

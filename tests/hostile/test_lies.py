@@ -328,7 +328,7 @@ DAMAGED = (
     Lie("header-declarations", in_head("reference", lambda header, _: replace_row(header["stages"], "gradient", ["batch"])), log_of("full-checkpoint"), "header: expected the stages that the reference's declares"),
     Lie("header-declares-more", in_head("reference", lambda header, _: header["stages"].append(["ghost", None])), LOG, "header: expected the stages ['batch'"),
     Lie("header-declares-less", in_head("reference", lambda header, _: header["stages"].pop()), LOG, "step 1: stage 'weights': expected a declaration"),
-    Lie("declared-of-what-comes-later", in_head("reference", lambda header, _: replace_row(header["stages"], "batch", ["weights"])), LOG, "expected to be made of earlier stages, observed 'weights'"),
+    Lie("declared-of-what-comes-later", in_head("reference", lambda header, _: replace_row(header["stages"], "batch", ["weights"])), LOG, "expected to be made of earlier stages and the state"),
     Lie("declared-again", in_steps(lambda line: line.update(declares=[["batch", ["state:sampler"]]]), step=60), LOG, "declares 'batch': expected only what the header lacks"),
     Lie("declared-and-absent", in_steps(lambda line: line.update(declares=[["ghost", None]]), step=60), LOG, "declares 'ghost': expected only what the header lacks"),
     Lie("start-line", in_head("reference", lambda _, start: replace_row(start["state"], "adam", OTHER_DIGEST)), companion(0), "component 'adam' after step 0"),

@@ -170,11 +170,11 @@ def test_caches_beside_the_sources_are_not_packed(first: bytes, tmp_path: Path) 
 
 
 def test_building_over_a_package_gives_the_same(
-    project: Path, first: bytes, tmp_path: Path
+    project: Path, first: bytes, lab_package: Path, tmp_path: Path
 ) -> None:
     """What stood at the target before leaves no trace."""
     script = BUILD.replace("output, ", "output, force=True, ", 1)
-    (tmp_path / "tiny.zip").write_bytes(first[:1000])
+    (tmp_path / "tiny.zip").write_bytes(lab_package.read_bytes())
     subprocess.run(
         [sys.executable, "-c", script, str(project), str(tmp_path / "tiny.zip")], check=True
     )

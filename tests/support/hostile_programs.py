@@ -218,7 +218,7 @@ _SECONDS = _LIMIT.format("max_run_seconds")
 
 _GREED = (
     Program("forks", "for k in range(100): fork(lambda: time.sleep(20))\ntime.sleep(20)", _PROCESSES),
-    Program("multiplies", "end = time.monotonic() + 10\nwhile time.monotonic() < end:\n    try: os.fork()\n    except OSError: pass\nos._exit(0)", "limit max_run_"),
+    Program("multiplies", "end = time.monotonic() + 10\nwhile time.monotonic() < end:\n    try: os.fork()\n    except OSError: pass\n    time.sleep(0.01)\nos._exit(0)", "limit max_run_"),
     Program("starts-threads", "threading.stack_size(1 << 17)\nfor k in range(100): threading.Thread(target=time.sleep, args=(20,), daemon=True).start()\ntime.sleep(20)", _PROCESSES),
     Program("takes-memory", "kept = [b'x' * (40 << 20) for k in range(14)]\ntime.sleep(20)", _MEMORY),
     Program("takes-memory-together", "for k in range(5): fork(lambda: (b'x' * (100 << 20), time.sleep(20)))\ntime.sleep(20)", _MEMORY),

@@ -114,12 +114,13 @@ def _watch(tree: _Tree, policy: dict[str, Any], judge: int) -> dict[str, Any]:
         if waiting.judge_is_gone(WATCH_SECONDS):
             return {"stopped": True}
         tree.reap()
+        now = time.monotonic()
+        if limits:  # also of a run that has ended, where this process was kept from looking
+            counted.hold("max_run_seconds", limits, int(now - begun))
         if tree.status is not None:
             return {}
         if not limits:
             continue
-        now = time.monotonic()
-        counted.hold("max_run_seconds", limits, int(now - begun))
         if now >= next_look:
             counted.look(tree.processes(limits["max_run_processes"]), limits)
             next_look = now + max(WATCH_SECONDS, 4 * (time.monotonic() - now))

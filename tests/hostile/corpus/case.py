@@ -38,7 +38,7 @@ class Case:
     ``word`` stands in the entry or the problem of a fault with ``code``; ``code`` is ``None`` where
     the package has to be accepted. ``faults`` is how many faults are expected, ``None`` where their
     number says nothing. ``needs`` names what a machine must have for it. ``heavy`` cases take
-    seconds to make. ``wrong`` says what is wrong today, until it is mended.
+    seconds to make.
     """
 
     name: str
@@ -53,7 +53,6 @@ class Case:
     rule: str | None = None
     needs: str = ""
     heavy: bool = False
-    wrong: str = ""
 
     @property
     def family(self) -> str:

@@ -88,12 +88,12 @@ def test_fingerprint_is_of_the_rows_of_the_wheel(monkeypatch):
 @pytest.mark.parametrize(
     ("before", "after", "same"),
     [
-        ("sha256=BBB", "sha256=XXX", False),
+        ("sha256=BBB", "sha256=ZZZ", False),
         ("BBB,20", "BBB,21", False),
         ("demo/data.txt", "demo/date.txt", False),
         ("demo/data.txt,sha256=BBB,20\n", "", False),
-        ("sha256=DDD", "sha256=XXX", True),
-        ("INSTALLER,sha256=GGG,4", "INSTALLER,sha256=XXX,2", True),
+        ("sha256=DDD", "sha256=ZZZ", True),
+        ("INSTALLER,sha256=GGG,4", "INSTALLER,sha256=ZZZ,2", True),
         ("demo/__pycache__/__init__.cpython-311.pyc,,\n", "", True),
         ("demo-1.0.dist-info/REQUESTED,sha256=III,0\n", "", True),
     ],

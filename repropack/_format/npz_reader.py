@@ -179,9 +179,7 @@ class NpzReader:
             UsageError: There is no such array, or it has no rows.
             PackageFormatError: The elements are damaged; the checksum is known with the last.
         """
-        stored = self._lookup(name)
-        if not stored.shape:
-            raise UsageError(f"{self._where}: array {name!r}: expected rows, observed rank 0")
+        stored = self._lookup_rows(name)
         rows = stored.shape[0]
         block_rows = max(1, max_block_bytes * rows // max(stored.element_bytes, 1))
         with self._archive.open(stored.member) as stream:
@@ -225,9 +223,7 @@ class NpzReader:
             UsageError: There is no such array, or it has no rows.
             PackageFormatError: The elements are damaged; the checksum is known with the last.
         """
-        stored = self._lookup(name)
-        if not stored.shape:
-            raise UsageError(f"{self._where}: array {name!r}: expected rows, observed rank 0")
+        stored = self._lookup_rows(name)
         rows = stored.shape[0]
         with self._archive.open(stored.member, _ROW_BUFFER_BYTES) as stream:
             stream.read(stored.header_bytes)  # the checksum covers it too
@@ -246,6 +242,12 @@ class NpzReader:
             self._fill(stream, stored, block if stored.dtype != "|b1" else block.view(np.bool_))
             hasher.update(block.data)
         return f"sha256:{hasher.hexdigest()}"
+
+    def _lookup_rows(self, name: str) -> _StoredArray:
+        stored = self._lookup(name)
+        if not stored.shape:
+            raise UsageError(f"{self._where}: array {name!r}: expected rows, observed rank 0")
+        return stored
 
     def _lookup(self, name: str) -> _StoredArray:
         if name not in self._stored:

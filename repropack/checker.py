@@ -37,7 +37,7 @@ INTEGRITY, NEWER, UNREADABLE = "package.integrity", "package.unsupported-version
 MANIFEST, DOCUMENTS = "manifest.json", ("environment.json", "plan.json", "results.json")
 REQUIRED = {"README.md", "LICENSE", "runs/reference/fingerprints.jsonl", *DOCUMENTS}  # 1.3
 MEBIBYTE, SAFE_INTEGER, ELSEWHERE, MOST_ENTRIES = 1 << 20, 2**53 - 1, 0xFFFFFFFF, 20_000
-RESERVED = {"report", "lock", "scope", "claims", "wheel"}  # 1.7
+RESERVED = {"report", "scope", "claims"}  # 1.7
 UNFIT = re.compile(
     r"(?i)|\.git|git~1| .*|.*[ .]|(con(in\$|out\$)?|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\..*)?"
 )
@@ -47,8 +47,9 @@ NPY = re.compile(r"\{'descr': '(.*)', 'fortran_order': False, 'shape': \(([0-9, 
 # 2.4: where JSON names an array. No text looks like it, for a quote in a text is escaped.
 ARRAY_IN_JSON = re.compile(rb'(?<=\{"\$array":")[^"]*')
 NOT_LOOKED_AT = """
-Nothing of the package was executed. Not looked at: schemas, roles and media types, whether results
-follow from the logs, and whether logs, checkpoints and kept arrays are all that the plan asks for.
+Nothing of the package was executed. Not looked at: schemas, roles and media types, locks, whether
+results follow from the logs, whether logs, checkpoints, kept arrays and outputs are all that the
+plan asks for, and inputs that are held elsewhere.
 Whether the package can be reproduced is for `repropack verify` to find out.
 """
 
@@ -101,7 +102,7 @@ def check_path(path: str) -> None:
     """7.9, 7.10: a path that is safe, and the same on every system."""
     data = path.encode("utf-8", "surrogatepass")
     fits = len(data) <= 1024 and max(map(len, data.split(b"/"))) <= 200 and path.count("/") < 32
-    authored = path.startswith(("source/", "inputs/"))
+    authored = re.match(r"(source|inputs|after|runs/[^/]+/outputs)/", path)
     foreign = r"""["$'*:;<>?\\^`|]""" if authored else r"[^A-Za-z0-9._+/-]"
     plain = path.isprintable() and not re.search(foreign, path)
     safe = fits and plain and not any(map(UNFIT.fullmatch, path.split("/")))
@@ -275,9 +276,12 @@ class Package:
         folders = ("source/", "inputs/", "runs/")
         covered = [x for x in rows if x["path"] == "plan.json" or x["path"].startswith(folders)]
         self.evidence_digest = digest(b"repropack.evidence.v1\n", canonical(covered))  # 3.4
-        known = all(row["included"] and row["role"] not in RESERVED for row in rows)
-        need(known, MANIFEST, "an entry held elsewhere, or of a reserved role (1.7)", NEWER)
-        return rows
+        known = not RESERVED & {row["role"] for row in rows}
+        need(known, MANIFEST, "an entry of a reserved role (1.7)", NEWER)
+        away = [row for row in rows if not row["included"]]  # 8.8
+        known = all(row["path"].startswith("inputs/") and row["location"] for row in away)
+        need(known, MANIFEST, "an entry held elsewhere that is no input, or without a location")
+        return [row for row in rows if row["included"]]
 
     def check_files(self, listed: list[str]) -> None:
         """1.2, 7.1, 7.11: the files are those that are listed, in order, and safe to store."""
@@ -309,8 +313,8 @@ class Package:
         """1.3, 8.7: the runs are those of the plan, and each agrees with itself."""
         plan = [self.read(path) for path in DOCUMENTS][1]
         runs = {"reference": 0, **{x["name"]: x["resume_at"] or 0 for x in plan["comparisons"]}}
-        self.unread = {path for path in self.files if path.startswith("runs/")}
-        stored = {path.split("/")[1] for path in self.unread}
+        self.unread = {path for path in self.files if re.match("runs/(?![^/]+/outputs/)", path)}
+        stored = {path.split("/")[1] for path in self.files if path.startswith("runs/")}
         for run in sorted(stored ^ set(runs)):
             self.faults.append((f"runs/{run}", "in the plan or in the package alone", INTEGRITY))
         chains = {0: digest(b"repropack.chain.v1\n")}  # 6.9: what a run after this step continues

@@ -11,6 +11,7 @@
     │   ├── StateError                     a state, stage or metric that cannot be stored
     │   │   └── UnsupportedDtypeError      also TypeError; an array type that cannot be stored
     │   ├── StepError                      a step raised; step, stage, cause
+    │   ├── CommandError                   a command failed, or broke a rule of clean copies
     │   └── InexactResumeError             an interrupted run does not continue as it was recorded
     ├── PackageError                       the package is damaged, unsafe or not one: refusals
     │   ├── PackageFormatError             not a package: container, document or array form
@@ -18,6 +19,7 @@
     │   │   └── LimitExceededError         a stated limit; limit, allowed, observed
     │   ├── SchemaError                    a document breaks its schema: every issue at once
     │   └── IntegrityError                 entries missing, unexpected or changed: all of them
+    ├── LintError                          what is to be packed must not be: every finding
     ├── UnsupportedVersionError            a format version, or a feature, of a later release
     ├── CouldNotRunError                   the run ended without an answer
     │   ├── ConfinementUnavailableError    foreign code, and nothing to confine it with
@@ -34,11 +36,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+_Issues = tuple[tuple[str, str], ...]
+
 
 class RepropackError(Exception):
-    """Base of the tree: ``code`` for programs, ``message`` and ``hint`` for people."""
+    """Base of the tree: ``code`` for programs, ``message`` and ``hint`` for people.
+
+    ``printed`` holds the last lines that a run of the caller's own code printed before it failed.
+    """
 
     code: ClassVar[str] = "error"
+    printed: tuple[str, ...] = ()
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -69,12 +77,16 @@ class UsageError(RepropackError):
 
 
 class ProjectError(UsageError):
-    """The project file cannot be used; ``issues`` holds every fault as ``(key, problem)``."""
+    """The project file cannot be used; ``issues`` holds every fault as ``(key, problem)``.
+
+    ``lines`` says each as people read it: of ``shown``, where keys name more than the file does.
+    """
 
     code = "project.invalid"
 
-    def __init__(self, file: str, issues: tuple[tuple[str, str], ...]) -> None:
-        super().__init__(f"{file}: {_joined(issues)}")
+    def __init__(self, file: str, issues: _Issues, shown: _Issues = ()) -> None:
+        self.lines = _lines(shown or issues)
+        super().__init__(f"{file}: {'; '.join(self.lines)}")
         self.file = file
         self.issues = issues
 
@@ -135,6 +147,17 @@ class StepError(ExperimentError):
         self.step = step
         self.stage = stage
         self.cause = cause
+
+
+class CommandError(ExperimentError):
+    """A command failed, did not write its outputs, or changed what it was given."""
+
+    code = "experiment.command"
+
+    def __init__(self, run: str, problem: str, *, hint: str | None = None) -> None:
+        super().__init__(f"run {run!r}: {problem}", hint=hint)
+        self.run = run
+        self.problem = problem
 
 
 class InexactResumeError(ExperimentError):
@@ -287,10 +310,11 @@ class SchemaError(PackageError):
 
     code = "package.schema"
 
-    def __init__(self, document: str, issues: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, document: str, issues: _Issues) -> None:
+        problem = "; ".join(_lines(issues))
         observed = f"{len(issues)} issues" if len(issues) > 1 else "one issue"
         super().__init__(
-            Refusal("document.schema", document, _joined(issues), "what its schema says", observed)
+            Refusal("document.schema", document, problem, "what its schema says", observed)
         )
         self.issues = issues
 
@@ -305,6 +329,24 @@ class IntegrityError(PackageError):
 
     def _told(self, one: Refusal, before: str) -> str:  # noqa: ARG002
         return f"entry {one.entry!r}: {one.problem}"
+
+
+class LintError(RepropackError):
+    """What is to be packed breaks rules of ``lint`` that stop a build.
+
+    ``refusals`` says which, as data: ``rule`` is one of docs/lint.md, ``entry`` a file and line.
+    """
+
+    code = "lint"
+
+    def __init__(self, first: Refusal, *more: Refusal) -> None:
+        self.refusals = (first, *more)
+        rules = ", ".join(f'"{rule}"' for rule in dict.fromkeys(one.rule for one in self.refusals))
+        super().__init__(
+            f"lint: expected no errors, observed {len(self.refusals)}: "
+            + "; ".join(f"{one.entry}: {one.problem} [{one.rule}]" for one in self.refusals),
+            hint=f"mend what is found, or let it pass with allow = [{rules}] in [lint]",
+        )
 
 
 class UnsupportedVersionError(RepropackError):
@@ -354,5 +396,5 @@ class DivergenceError(RepropackError):
     code = "divergence"
 
 
-def _joined(issues: tuple[tuple[str, str], ...]) -> str:
-    return "; ".join(f"{where or '/'}: {problem}" for where, problem in issues)
+def _lines(issues: _Issues) -> tuple[str, ...]:
+    return tuple(f"{where or '/'}: {problem}" for where, problem in issues)

@@ -76,6 +76,28 @@ def describe_state(encoded: EncodedState) -> StoredState:
     )
 
 
+def fingerprint_constants(constants: EncodedState) -> tuple[tuple[str, str], ...]:
+    """Fingerprint constants name by name, so that a report can name the one that differs.
+
+    Args:
+        constants: What is held fixed, as a state.
+
+    Returns:
+        ``(name, fingerprint)``, sorted by name.
+    """
+    rows = []
+    for name in constants.names():
+        own = {key: a for key, a in constants.arrays.items() if key.split("#")[0] == name}
+        values = {name: constants.values[name]} if name in constants.values else {}
+        single = EncodedState(own, values)
+        array_only = not values
+        stored = describe_state(single)
+        rows.append(
+            (name, stored.arrays[name].fingerprint if array_only else stored.components[0][1])
+        )
+    return tuple(rows)
+
+
 def _row(array: npt.NDArray[Any]) -> ArrayRow:
     return ArrayRow(
         dtype=array_type(array), shape=array.shape, fingerprint=fingerprint_canonical(array)

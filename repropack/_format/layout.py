@@ -11,11 +11,18 @@ PLAN = "plan.json"
 ENVIRONMENT = "environment.json"
 RESULTS = "results.json"
 README = "README.md"
+AUTHOR_READMES = ("README.author.md", "README.author.txt")
+"""What the author says of the project, as Markdown or as plain text; ``README`` is generated."""
 LICENSE = "LICENSE"
 CHECKER = "__main__.py"
 NOTEBOOK = "notebook.ipynb"
 FIGURES = "figures"
 SOURCE = "source"
+INPUTS = "inputs"
+AFTER = "after"
+LOCK = "requirements.lock"
+PYLOCK = "pylock.toml"
+WHEELS = "wheels"
 RUNS = "runs"
 SCHEMAS = "schemas"
 CONFIG_SCHEMA = f"{SCHEMAS}/config.schema.json"
@@ -29,18 +36,27 @@ _ROLE_BY_PATH: dict[str, Role] = {
     ENVIRONMENT: "environment",
     RESULTS: "results",
     README: "readme",
+    **dict.fromkeys(AUTHOR_READMES, "readme"),
     LICENSE: "license",
     CHECKER: "checker",
     NOTEBOOK: "notebook",
+    LOCK: "lock",
+    PYLOCK: "lock",
 }
 _ROLE_BY_FOLDER: dict[str, Role] = {
     SOURCE: "source",
-    "inputs": "input",
+    INPUTS: "input",
+    AFTER: "derived",
     SCHEMAS: "schema",
     FIGURES: "figure",
 }
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _CHECKPOINT = re.compile(r"step-[0-9]{9}\.(json|npz)")
+WHEEL_NAME = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9._]*)-[0-9][A-Za-z0-9._+]*(?:-[0-9][A-Za-z0-9_.]*)?"
+    r"(?:-[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*){3}\.whl"
+)
+"""The file name of a wheel; its first group is the distribution's name."""
 _MEDIA_TYPES = {
     ".json": "application/json",
     ".jsonl": "application/jsonl",
@@ -53,6 +69,8 @@ _MEDIA_TYPES = {
     ".csv": "text/csv",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".lock": "text/plain",
+    ".whl": "application/zip",
 }
 
 
@@ -120,6 +138,22 @@ def checkpoint_folder(run: str) -> str:
     return f"{RUNS}/{run}/checkpoints"
 
 
+def outputs_folder(run: str) -> str:
+    """Folder of the files that a run's command wrote.
+
+    Args:
+        run: The run's name.
+
+    Returns:
+        Its path in a package.
+
+    Example:
+        >>> outputs_folder("reference")
+        'runs/reference/outputs'
+    """
+    return f"{RUNS}/{run}/outputs"
+
+
 def is_evidence(path: str) -> bool:
     """Return whether the evidence digest covers an entry.
 
@@ -154,6 +188,8 @@ def role_of(path: str) -> Role | None:
     folder, _, rest = path.partition("/")
     if rest and folder in _ROLE_BY_FOLDER:
         return _ROLE_BY_FOLDER[folder]
+    if folder == WHEELS:
+        return "wheel" if WHEEL_NAME.fullmatch(rest) else None
     run, _, file = rest.partition("/")
     if folder != RUNS or not _RUN.fullmatch(run):
         return None
@@ -161,6 +197,8 @@ def role_of(path: str) -> Role | None:
         return "log"
     if file == "kept.npz":
         return "kept"
+    if file.startswith("outputs/") and file != "outputs/":
+        return "output"
     name = file.removeprefix("checkpoints/")
     return "checkpoint" if name != file and _CHECKPOINT.fullmatch(name) else None
 

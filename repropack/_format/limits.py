@@ -46,7 +46,8 @@ class Limits:
     """Bytes that one deflated byte may become, asked of entries of more than a mebibyte."""
 
     max_inflated_bytes: int = 8192 * MEBIBYTE
-    """Bytes that all deflated entries of a zip together become."""
+    """Bytes that all deflated entries of a zip together become, and likewise all outputs that are
+    looked at by content."""
 
     max_faults: int = 1000
     """Faults that are listed; what comes after is not."""

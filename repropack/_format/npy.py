@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from repropack.errors import PackageFormatError, StateError, UnsupportedDtypeError, refusal
-from repropack.models.base import STAGE_PATTERN
+from repropack.models.base import RECORDED_PATTERN
 
 STORABLE_TYPES = frozenset(
     {"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"}
@@ -28,7 +28,7 @@ MAGIC = b"\x93NUMPY\x01\x00"
 PREFIX_BYTES = len(MAGIC) + 2
 _ALIGNMENT_BYTES = 64
 _MAX_ARRAY_BYTES = 2**63 - 1
-_NAME = re.compile(STAGE_PATTERN)
+_NAME = re.compile(RECORDED_PATTERN)
 _MAX_NAME_BYTES = 210
 _NUMBER = r"(?:0|[1-9][0-9]{0,18})"
 _HEADER = re.compile(

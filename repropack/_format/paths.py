@@ -1,7 +1,8 @@
 """Which paths an entry may have: the same on every system, and impossible to misread.
 
-Our own entries are plain ASCII. Under ``source/`` and ``inputs/``, whose names are the author's,
-letters and digits of every script are accepted too. The rules are lexical: no file is looked at.
+Our own entries are plain ASCII. Under ``source/``, ``inputs/``, ``after/`` and the ``outputs/`` of
+a run, whose names are the author's, letters and digits of every script are accepted too. The rules
+are lexical: no file is looked at.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from repropack._format.limits import DEFAULT_LIMITS
 from repropack.errors import UnsafeEntryError, refusal
 
 MAX_COMPONENT_BYTES = 200
-AUTHOR_FOLDERS = ("source", "inputs")
+AUTHOR_FOLDERS = ("source", "inputs", "after")
+OUTPUTS = "outputs"
 MANIFEST_PATH = "manifest.json"
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -63,12 +65,20 @@ def check_entry_path(path: str) -> None:
         _refuse("path.absolute", path, "root", "a relative path", "a leading '/'")
     for component in components:
         _check_component(path, component)
-    authored = len(components) > 1 and components[0] in AUTHOR_FOLDERS
-    for component in components[1:] if authored else components:
-        _check_characters(path, component, authored=authored)
+    own = _own_components(components)
+    for place, component in enumerate(components):
+        _check_characters(path, component, authored=place >= own)
     if not unicodedata.is_normalized("NFC", path):
         normal = unicodedata.normalize("NFC", path)
         _refuse("path.unicode-form", path, "Unicode form", f"NFC {normal!a}", f"{path!a}")
+
+
+def _own_components(components: list[str]) -> int:
+    """How many components, from the first, are the format's own and none of the author's."""
+    if len(components) > 1 and components[0] in AUTHOR_FOLDERS:
+        return 1
+    outputs = len(components) > 3 and components[0] == "runs" and components[2] == OUTPUTS
+    return 3 if outputs else len(components)
 
 
 def check_path_set(paths: Iterable[str]) -> None:

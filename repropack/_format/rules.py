@@ -109,6 +109,8 @@ _RULES: Final = {
     "manifest.unlisted": "Every file that is there is listed.",
     "manifest.required": "The entries that every package has are listed.",
     "manifest.path": "An entry stands where the format has a place for it.",
+    "manifest.reference": "An entry held by reference is an input, and says where to get it.",
+    "manifest.given": "No source file and input have one path in the folder of a run.",
     "manifest.role": "An entry has the role and the media type of its path.",
     "manifest.mode": "An entry is executable if and only if the manifest says so.",
     "manifest.location": "An entry whose bytes are there names no other place for them.",
@@ -117,6 +119,7 @@ _RULES: Final = {
     "released.schema": "The schemas of a package's documents are the released ones.",
     "released.checker": "The checker in a package is one that was released.",
     # the plan, runs, results
+    "plan.form": "An experiment is an entry point, a command with outputs, or a loop.",
     "plan.config": "A configuration holds encoded values and no array.",
     "plan.name": "Each comparison has a name of its own.",
     "plan.keep": "A plan keeps each stage once.",
@@ -137,6 +140,7 @@ _RULES: Final = {
     "run.start": "A resumed run's start has the components that plan and checkpoints give.",
     "run.chain": "A log starts from the chain that it continues.",
     "run.checkpoints": "The checkpoints of a run are those of the plan.",
+    "run.outputs": "Stored outputs are those of log and plan, and all that a command's log tells.",
     "run.kept": "The kept arrays of a run are those of the plan.",
     "kept.unplanned": "A kept array is of a stage that the plan keeps.",
     "kept.rows": "A kept array has a row for each recorded step.",
@@ -144,10 +148,15 @@ _RULES: Final = {
     "results.comparisons": "The results have an outcome for each comparison, in its order.",
     "results.outcome": "The results are what the logs give.",
     "notebook.form": "A notebook is of format 4.",
+    # the lock
+    "lock.form": "A lock has one spelling: name==version and sha256 digests, sorted, nothing else.",
+    "lock.missing": "Wheels and pylock.toml stand beside requirements.lock, and beside each other.",
+    "lock.distributions": "A lock lists what the environment lists, but repropack itself.",
+    "lock.wheel": "Packed wheels are one for each locked distribution, with one of its digests.",
+    "lock.pylock": "pylock.toml is what the lock, the wheels and the interpreter's version give.",
     # later releases: status 4
     "version.format": "The format version is one that this release reads.",
     "version.document": "A document's schema is of a version that this release reads.",
-    "version.reference": "No entry is held by reference, in this release.",
     "version.role": "No entry has a role reserved for later releases.",
     "version.array": "No array uses a member reserved for later releases.",
     # writing

@@ -24,14 +24,18 @@ from repropack.errors import SchemaError, UsageError
 from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.environment import EnvironmentRecord
+from repropack.models.lint import LintReport
 from repropack.models.log import HeaderLine, StartLine, StepLine
 from repropack.models.manifest import Manifest
+from repropack.models.package_difference import PackageDifference
 from repropack.models.plan import Plan
 from repropack.models.project import ProjectFile
+from repropack.models.project_words import PROJECT_WORDS
 from repropack.models.reports import (
     BuildReport,
     CheckReport,
     ErrorReport,
+    InitReport,
     Inspection,
     LimitList,
     UnpackReport,
@@ -49,10 +53,13 @@ _DOCUMENTS: dict[str, Any] = {
     "fingerprint-log": HeaderLine | StartLine | StepLine,
     "project": ProjectFile,
     "build-report": BuildReport,
+    "init-report": InitReport,
     "check-report": CheckReport,
     "verification-report": VerificationReport,
     "inspection": Inspection,
+    "package-difference": PackageDifference,
     "unpack-report": UnpackReport,
+    "lint-report": LintReport,
     "limits": LimitList,
     "error": ErrorReport,
 }
@@ -147,8 +154,18 @@ def _generate(name: str) -> bytes:
         by_alias=True,
         schema_generator=_SchemaGenerator,
     )
+    if name == "project":
+        _describe_keys(schema)
     schema = {"$schema": _DIALECT, **schema, "title": f"repropack/{name}/v1"}
     return _indented(schema)
+
+
+def _describe_keys(schema: dict[str, Any]) -> None:
+    """Put a line on each key of the project file beside its type, for editors to show."""
+    for model, words in PROJECT_WORDS.items():
+        table = schema if model == ProjectFile.__name__ else schema["$defs"][model]
+        for key, line in words.items():
+            table["properties"][key]["description"] = line
 
 
 class _SchemaGenerator(GenerateJsonSchema):

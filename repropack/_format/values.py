@@ -128,7 +128,7 @@ class ValueEncoder:
             raise StateError(
                 self._name,
                 f"holds a tuple{_at(place)}, which JSON would give back as a list",
-                hint="store a list, and make the tuple again in load_state_dict",
+                hint="store a list, and make a tuple of it where one is needed",
             )
         raise StateError(
             self._name,
@@ -301,3 +301,13 @@ def _at(place: str) -> str:
 def _kind(value: object) -> str:
     kind = type(value)
     return f"an object of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+
+
+def is_nan(number: object) -> bool:
+    """Return whether an encoded number, one that ``is_encoded_number`` accepts, is a NaN.
+
+    Example:
+        >>> is_nan({"$float": "nan"}), is_nan({"$float": "inf"}), is_nan(1.0)
+        (True, False, False)
+    """
+    return isinstance(number, dict) and str(number.get("$float", "")).startswith("nan")

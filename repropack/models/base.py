@@ -17,7 +17,12 @@ MAX_STEPS = 999_999_999
 """Most steps of a run: a checkpoint's name has nine digits."""
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$"
-STAGE_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*(#[1-9][0-9]*)?$"
+RECORDED_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*(#[1-9][0-9]*)?$"
+OUTPUT_PREFIX = "output:"
+STAGE_PATTERN = (
+    r"^([A-Za-z0-9_][A-Za-z0-9_.+-]*(#[1-9][0-9]*)?"
+    r"|output:[A-Za-z0-9_.%/-]+(:[A-Za-z0-9_.%-]*)?)$"
+)
 
 Digest = Annotated[
     str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$", min_length=71, max_length=71)
@@ -27,8 +32,14 @@ Digest = Annotated[
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, min_length=1, max_length=200)]
 """Name of a state value, component, stage or metric as an author writes it."""
 
-StageName = Annotated[str, StringConstraints(pattern=STAGE_PATTERN, min_length=1, max_length=210)]
-"""A stage's name; recorded again within a step it becomes ``name#2``."""
+RecordedName = Annotated[
+    str, StringConstraints(pattern=RECORDED_PATTERN, min_length=1, max_length=210)
+]
+"""Name of a stage that a step recorded; recorded again within the step it becomes ``name#2``."""
+
+StageName = Annotated[str, StringConstraints(pattern=STAGE_PATTERN, min_length=1, max_length=1000)]
+"""A stage: a recorded one, or an output of a command, ``output:<path>`` or, of an array in it,
+``output:<path>:<array>``, both percent-encoded."""
 
 RunName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
 """Name of a run: the reference's is ``reference``, every other is its comparison's."""

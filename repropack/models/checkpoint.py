@@ -12,7 +12,7 @@ from repropack.models.base import (
     Document,
     JsonObject,
     Model,
-    StageName,
+    RecordedName,
     StepNumber,
 )
 from repropack.models.log import NamedDigest
@@ -43,7 +43,7 @@ class StoredState(Model):
     """
 
     components: tuple[NamedDigest, ...]
-    arrays: dict[StageName, ArrayRow]
+    arrays: dict[RecordedName, ArrayRow]
     values: JsonObject
 
 

@@ -12,6 +12,7 @@ from repropack.models.base import (
     Model,
     Name,
     Number,
+    RecordedName,
     RunName,
     StageName,
     StepNumber,
@@ -61,7 +62,7 @@ class StepLine(Model):
     step: StepNumber
     stages: tuple[StageDigest, ...] | None = None
     state: tuple[NamedDigest, ...] | None = None
-    metrics: dict[StageName, Number]
-    printed: dict[StageName, Printed]
+    metrics: dict[RecordedName, Number]
+    printed: dict[RecordedName, Printed]
     declares: tuple[Declaration, ...] | None = None
     finish: Annotated[str, Field(min_length=1, max_length=400)] | None = None

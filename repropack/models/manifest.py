@@ -22,6 +22,8 @@ Role = Literal[
     "log",
     "checkpoint",
     "kept",
+    "output",
+    "derived",
     "results",
     "schema",
     "figure",
@@ -34,7 +36,7 @@ Role = Literal[
     "wheel",
 ]
 """What an entry is for."""
-RESERVED_ROLES: Final = frozenset({"report", "lock", "scope", "claims", "wheel"})
+RESERVED_ROLES: Final = frozenset({"report", "scope", "claims"})
 """Roles that no entry of this release has: a package with one was made by a later release."""
 
 Line = Annotated[
@@ -67,8 +69,23 @@ class Author(Model):
     ) = None
 
 
-class PackageMetadata(Model):
-    """What the author says of the package; ``license`` is an SPDX expression."""
+class Origin(Model):
+    """The commit that the packed files were checked out from, and whether none was changed."""
+
+    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+    clean: bool
+
+
+FindingId = Annotated[
+    str, StringConstraints(pattern=r"^[a-z]+(-[a-z0-9]+)*$", min_length=1, max_length=64)
+]
+
+
+class AuthoredMetadata(Model):
+    """What the author says of the package; ``license`` is an SPDX expression.
+
+    ``supersedes`` is the package digest of the version before.
+    """
 
     name: RunName
     version: VersionText
@@ -77,12 +94,25 @@ class PackageMetadata(Model):
     authors: tuple[Author, ...] = Field(min_length=1)
     date: dt.date | None = None
     description: Line | None = None
+    supersedes: Digest | None = None
+
+
+class PackageMetadata(AuthoredMetadata):
+    """What the author says of the package, and what was found beside it.
+
+    ``allowed_findings`` are rules of ``lint`` whose findings the author lets pass; ``origin`` is
+    null outside a checkout of git.
+    """
+
+    allowed_findings: tuple[FindingId, ...] = ()
+    origin: Origin | None = None
 
 
 class Entry(Model):
     """One listed file. ``size`` in bytes; ``digest`` of the stored bytes.
 
-    ``included=False`` with a ``location`` is reserved for entries held by reference.
+    An input that is not ``included`` is held by reference: the package has its size and digest,
+    and ``location`` says in words where to get it.
     """
 
     path: Annotated[str, StringConstraints(min_length=1, max_length=1024)]

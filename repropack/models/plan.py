@@ -13,6 +13,7 @@ from repropack.models.base import (
     JsonObject,
     Model,
     Name,
+    RecordedName,
     RunName,
     StageName,
 )
@@ -27,17 +28,63 @@ EntryPoint = Annotated[
 PositiveInteger = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)]
 Steps = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Seed = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
+CommandWord = Annotated[
+    str, StringConstraints(pattern=r"^[^\x00]*$", min_length=1, max_length=4000)
+]
+ImportFolder = Annotated[
+    str, StringConstraints(pattern=r"^[^\x00*?\[]+$", min_length=1, max_length=400)
+]
+OutputPattern = Annotated[str, Field(min_length=1, max_length=400)]
+MAX_PATTERNS, MAX_AFTER = 100, 20
+"""A pattern of relative paths; ``**`` stands for any number of folders."""
+VariableName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)
+]
+VariableValue = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=4000)]
 PrintFormat = Annotated[
     str, StringConstraints(pattern=r"^[+ -]?[0-9]{0,2}(\.[0-9]{1,2})?[eEfFgG]$", max_length=8)
 ]
 """How a log would print a metric, in Python's format language, such as ``.4f``."""
 
 
-class ExperimentPlan(Model):
-    """The experiment: ``entry_point(config, seed)``, advanced ``steps`` times."""
+class CommandPlan(Model):
+    """A command that runs in a clean copy of source and inputs, and the files that it writes.
 
-    entry_point: EntryPoint
+    In each word of ``command``, ``{seed}`` and ``{config.NAME}`` stand for those of the run; a
+    first word ``python`` is the interpreter in use. ``outputs`` are patterns of paths.
+    ``environment`` holds variables beside those that every run has.
+    """
+
+    command: tuple[CommandWord, ...] = Field(min_length=1, max_length=1000)
+    outputs: Annotated[tuple[OutputPattern, ...], Field(max_length=MAX_PATTERNS)] = ()
+    environment: dict[VariableName, VariableValue] = Field(default_factory=dict)
+    timeout_seconds: PositiveInteger | None = None
+
+
+class AuthoredExperiment(Model):
+    """What an author says of the experiment; exactly one of ``entry_point`` and ``command``.
+
+    ``import_from`` are folders of the source in which modules are looked for, as in its root.
+    """
+
+    entry_point: EntryPoint | None = None
+    import_from: Annotated[tuple[ImportFolder, ...], Field(max_length=MAX_PATTERNS)] = ()
+    command: Annotated[tuple[CommandWord, ...], Field(min_length=1, max_length=1000)] | None = None
     config: JsonObject = Field(default_factory=dict)
+    outputs: Annotated[tuple[OutputPattern, ...], Field(max_length=MAX_PATTERNS)] = ()
+    environment: dict[VariableName, VariableValue] = Field(default_factory=dict)
+    timeout_seconds: PositiveInteger | None = None
+
+
+class ExperimentPlan(AuthoredExperiment):
+    """The experiment, in one of three forms.
+
+    ``entry_point(config, seed)`` is advanced ``steps`` times. A command whose ``loop`` is true
+    makes ``steps`` steps through ``repropack.attach``. Any other command is an experiment of one
+    step, with an empty state, whose stages are its outputs.
+    """
+
+    loop: bool = False
     seed: Seed
     steps: Steps
 
@@ -48,7 +95,7 @@ class RecordPlan(Model):
     checkpoint_every: PositiveInteger | None = None
     stages_every: PositiveInteger = 1
     state_every: PositiveInteger = 1
-    keep: tuple[StageName, ...] = ()
+    keep: tuple[RecordedName, ...] = ()
     printed: dict[Name, PrintFormat] = Field(default_factory=dict)
 
 
@@ -79,11 +126,13 @@ class ComparisonPlan(Model):
 class Plan(Document):
     """``plan.json``: experiment, recording and comparisons, the configuration in full.
 
-    ``notebook`` says whether the package's notebook was executed when it was built.
+    The commands of ``after`` run on the finished runs, in order. ``notebook`` says whether the
+    package's notebook was executed when it was built.
     """
 
     schema_name: Literal["repropack/plan/v1"] = Field(default="repropack/plan/v1", alias="schema")
     experiment: ExperimentPlan
     record: RecordPlan
     comparisons: Annotated[tuple[ComparisonPlan, ...], FailFast()] = ()
+    after: Annotated[tuple[CommandPlan, ...], Field(max_length=MAX_AFTER)] = ()
     notebook: Literal["executed", "unexecuted"] = "executed"

@@ -10,9 +10,20 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from repropack.models.base import Model
-from repropack.models.manifest import Line, PackageMetadata
-from repropack.models.plan import ComparisonPlan, ExpectedDivergence, ExperimentPlan, RecordPlan
+from repropack.models.base import Count, Digest, Model
+from repropack.models.manifest import AuthoredMetadata, FindingId, Line
+from repropack.models.plan import (
+    MAX_AFTER,
+    MAX_PATTERNS,
+    AuthoredExperiment,
+    CommandPlan,
+    ComparisonPlan,
+    ExpectedDivergence,
+    OutputPattern,
+    RecordPlan,
+    Seed,
+    Steps,
+)
 
 SourcePattern = Annotated[str, Field(min_length=1, max_length=400)]
 """A pattern of paths relative to the project folder; ``**`` stands for any number of folders."""
@@ -26,7 +37,7 @@ def kebab_case(name: str) -> str:
 _KEBAB_CASE = ConfigDict(alias_generator=kebab_case, validate_by_name=False)
 
 
-class ProjectPackage(PackageMetadata):
+class ProjectPackage(AuthoredMetadata):
     """``[package]``: the metadata, and where the licence's text is if not in ``LICENSE``."""
 
     model_config = _KEBAB_CASE
@@ -34,12 +45,51 @@ class ProjectPackage(PackageMetadata):
     license_file: Line | None = None
 
 
-class ProjectExperiment(ExperimentPlan):
-    """``[experiment]``: the plan's, and the patterns of the files that are packed as its source."""
+class ProjectInput(Model):
+    """An input as a table: one file, and what is to be known of it.
+
+    One that is not included is held by reference: ``location`` says in words where to get it.
+    ``digest`` and ``size`` in bytes, where they are given, are those that the file must have.
+    """
 
     model_config = _KEBAB_CASE
 
-    source: tuple[SourcePattern, ...] = Field(default=("**/*.py",), min_length=1)
+    path: SourcePattern
+    include: bool = True
+    digest: Digest | None = None
+    size: Count | None = None
+    location: Line | None = None
+
+
+class ProjectExperiment(AuthoredExperiment):
+    """``[experiment]``: the plan's, and the files that are packed as its source and inputs.
+
+    Where ``source`` is not given, it is what git tracks, or else ``**/*.py``. A command without
+    ``steps`` is run as a whole; ``seed`` is 0 where a command does not have one.
+    """
+
+    model_config = _KEBAB_CASE
+
+    seed: Seed | None = None
+    steps: Steps | None = None
+    source: Annotated[tuple[SourcePattern, ...], Field(min_length=1)] | None = None
+    inputs: tuple[SourcePattern | ProjectInput, ...] = ()
+
+
+class ProjectAfter(CommandPlan):
+    """One of ``[[after]]``: a command that runs on the finished runs."""
+
+    model_config = _KEBAB_CASE
+
+    outputs: tuple[OutputPattern, ...] = Field(min_length=1, max_length=MAX_PATTERNS)
+
+
+class ProjectLint(Model):
+    """``[lint]``: rules whose findings do not stop a build."""
+
+    model_config = _KEBAB_CASE
+
+    allow: tuple[FindingId, ...] = ()
 
 
 class ProjectRecord(RecordPlan):
@@ -71,3 +121,5 @@ class ProjectFile(Model):
     experiment: ProjectExperiment
     record: ProjectRecord = ProjectRecord()
     comparisons: tuple[ProjectComparison, ...] = ()
+    after: Annotated[tuple[ProjectAfter, ...], Field(max_length=MAX_AFTER)] = ()
+    lint: ProjectLint = ProjectLint()

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError, Refusal
-from repropack.models.base import Count, Digest, Document, Model, Number, RunName, StepNumber
+from repropack.models.base import Count, Digest, Document, Model, RunName, StepNumber
+from repropack.models.differences import ArrayDifference, OutputsComparison
 from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
+from repropack.models.lint import LintFinding
 from repropack.models.manifest import Entry, PackageMetadata
 from repropack.models.plan import Plan
 from repropack.models.results import Divergence, Results, Split
@@ -25,7 +27,8 @@ _MAX_FAULT_TEXT = 2000
 class Fault(Model):
     """One thing wrong with a package: a stable code and rule, the entry, and the problem in words.
 
-    The code leads to the exit status, the rule to its sentence in docs/refusals.md.
+    The code leads to the exit status, the rule to its sentence in docs/refusals.md, or in
+    docs/lint.md where the code is ``lint``.
     """
 
     code: str
@@ -76,10 +79,31 @@ class ContinuedRun(Model):
     after_steps: tuple[StepNumber, ...]
 
 
+SourceChoice = Literal["source", "git", "python-files"]
+"""What chose the packed source: the project file's ``source``; what git tracks; ``**/*.py``."""
+
+
+class SourceSummary(Model):
+    """How many files are packed as the source, and what chose them."""
+
+    files: Count
+    chosen_by: SourceChoice
+
+
+class LockReport(Model):
+    """How many distributions the package locks, and whether it holds their wheels."""
+
+    distributions: Count
+    wheels_packed: bool
+
+
 class BuildReport(Document):
     """What ``build`` wrote, and what it found.
 
     ``continued`` names the runs that were interrupted; the package holds no trace of it.
+    ``not_compared`` are files that the reference's command wrote and no pattern of outputs matches.
+    ``findings`` are those of ``lint``. ``lock`` is null where the environment was not locked.
+    ``loop`` says whether a script was run that owns its loop.
     """
 
     schema_name: Literal["repropack/build-report/v1"] = Field(
@@ -90,16 +114,45 @@ class BuildReport(Document):
     package_digest: Digest
     evidence_digest: Digest
     size_bytes: Count
+    sources: SourceSummary
     expectations_held: bool
     results: Results
     continued: tuple[ContinuedRun, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    findings: tuple[LintFinding, ...] = ()
+    lock: LockReport | None = None
+    loop: bool = False
+
+
+class InitReport(Document):
+    """The project that ``init`` began.
+
+    ``written`` and ``kept`` are paths below ``path``; ``kept`` was there before. ``command``,
+    ``inputs`` and ``outputs`` are what was found of a script; ``notes`` what its author has to see
+    to; ``next`` the commands that build and verify the package.
+    """
+
+    schema_name: Literal["repropack/init-report/v1"] = Field(
+        default="repropack/init-report/v1", alias="schema"
+    )
+    path: str
+    name: RunName
+    form: Literal["stepwise", "command"]
+    written: tuple[str, ...]
+    kept: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    next: tuple[str, ...]
 
 
 class CheckReport(Document):
     """What ``check`` found without running anything.
 
     ``fast`` means that entry digests alone were compared. ``package_digest`` and
-    ``evidence_digest`` are null where the manifest could not be read.
+    ``evidence_digest`` are null where the manifest could not be read. ``expectations_failed``
+    names comparisons that came out otherwise than expected, as the package itself says.
     """
 
     schema_name: Literal["repropack/check-report/v1"] = Field(
@@ -114,39 +167,8 @@ class CheckReport(Document):
     entries_checked: Count = 0
     steps_checked: Count = 0
     arrays_checked: Count = 0
+    expectations_failed: tuple[RunName, ...] = ()
     faults: tuple[Fault, ...] = ()
-
-
-class ElementDifference(Model):
-    """One element in both runs: decimal, hexadecimal bits, and distance.
-
-    ``ulp`` is in units in the last place; null for types without any, and where one side is NaN.
-    """
-
-    index: tuple[Count, ...]
-    expected: Number | bool
-    expected_bits: str
-    observed: Number | bool
-    observed_bits: str
-    ulp: Number | None = None
-
-
-class ArrayDifference(Model):
-    """How one array differs: where it is stored, how many elements, and the first of them.
-
-    ``expected_type`` and ``observed_type`` read like ``<f4 (24,)``; where they differ no elements
-    are compared.
-    """
-
-    array: str
-    step: StepNumber
-    expected_type: str
-    observed_type: str
-    elements: Count
-    elements_differing: Count
-    largest_absolute: Number | None = None
-    largest_ulp: Number | None = None
-    first: tuple[ElementDifference, ...] = ()
 
 
 class RunVerification(Model):
@@ -169,6 +191,7 @@ class RunVerification(Model):
     divergence: Divergence | None = None
     arrays: tuple[ArrayDifference, ...] = ()
     problems: tuple[str, ...] = ()
+    outputs: OutputsComparison = OutputsComparison()
     repeats: bool | None = None
 
 
@@ -218,10 +241,30 @@ class Confinement(Model):
     limits: dict[str, Count] = Field(default_factory=dict)
 
 
+class UsedEnvironment(Model):
+    """The environment that a package's runs were executed in.
+
+    ``present`` is the one that repropack itself runs in, of which nothing more is said here. A
+    ``recreated`` one was installed from the package's lock: from the wheels in the package or from
+    an index, by uv or pip, and that itself confined or under limits alone. ``python`` is the
+    interpreter's version, ``distributions`` how many were installed.
+    """
+
+    kind: Literal["present", "recreated"]
+    origin: Literal["packed-wheels", "index"] | None = None
+    installer: Literal["uv", "pip"] | None = None
+    installer_confined: bool | None = None
+    python: str | None = None
+    distributions: Count | None = None
+
+
 class VerificationReport(Document):
     """What ``verify`` found: the verdict first, then the evidence.
 
-    ``confinement`` is null where nothing of the package was executed.
+    ``expectations_failed`` names comparisons that came out otherwise than expected, as the package
+    itself says. ``after`` holds what the commands after the runs wrote here against what is
+    packaged, null where the plan has none. ``confinement`` and ``used_environment`` are null where
+    nothing of the package was executed. ``loop`` says whether its script owns its loop.
     """
 
     schema_name: Literal["repropack/verification-report/v1"] = Field(
@@ -233,14 +276,18 @@ class VerificationReport(Document):
     package_digest: Digest | None = None
     evidence_digest: Digest | None = None
     confinement: Confinement | None = None
+    used_environment: UsedEnvironment | None = None
     runs_requested: tuple[RunName, ...] | None = None
+    expectations_failed: tuple[RunName, ...] = ()
     runs: tuple[RunVerification, ...] = ()
     figures: RenderedVerification | None = None
+    after: OutputsComparison | None = None
     notebook: NotebookVerification | None = None
     not_verified: tuple[str, ...] = ()
     environment: EnvironmentAccount | None = None
     faults: tuple[Fault, ...] = ()
     problem: Problem | None = None
+    loop: bool = False
 
     def raise_for_divergence(self) -> None:
         """Raise unless the verdict is ``identical``.

@@ -12,6 +12,7 @@ from repropack.models.base import (
     Document,
     Model,
     Number,
+    RecordedName,
     RunName,
     StageName,
     StepNumber,
@@ -89,7 +90,7 @@ class KeptDifference(Model):
     without any. Both are null where no element differs in value, or none is comparable.
     """
 
-    stage: StageName
+    stage: RecordedName
     largest_absolute: Largest | None = None
     largest_ulp: Largest | None = None
 
@@ -97,7 +98,7 @@ class KeptDifference(Model):
 class PrintedAgreement(Model):
     """At how many steps a metric prints the same text. Proves nothing; shown beside the exact."""
 
-    metric: StageName
+    metric: RecordedName
     compared: Count
     equal: Count
 
@@ -105,7 +106,7 @@ class PrintedAgreement(Model):
 class FinalMetric(Model):
     """A metric at the last compared step, in full, in both runs."""
 
-    metric: StageName
+    metric: RecordedName
     reference: Number
     run: Number
 
@@ -136,13 +137,20 @@ class ComparisonOutcome(Model):
 
 
 class ReferenceOutcome(Model):
-    """How the reference ended."""
+    """How the reference ended.
+
+    ``first_nan`` has the metrics that are not a number at some step, and the first such step;
+    ``unchanged`` the components that are the same at the start and in every state recorded after
+    it, sorted; none where no step was made.
+    """
 
     last_step: StepNumber
     finish: str | None
     chain: Digest
     final_state: tuple[NamedDigest, ...] | None
-    final_metrics: dict[StageName, Number]
+    final_metrics: dict[RecordedName, Number]
+    first_nan: dict[RecordedName, StepNumber] = Field(default_factory=dict)
+    unchanged: tuple[RecordedName, ...] = ()
 
 
 class Results(Document):

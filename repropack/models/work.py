@@ -9,7 +9,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repropack.models.base import Count, Digest, JsonObject, Model, RunName, StageName, StepNumber
+from repropack.models.base import (
+    Count,
+    Digest,
+    JsonObject,
+    Model,
+    RecordedName,
+    RunName,
+    StepNumber,
+)
 from repropack.models.checkpoint import ArrayType
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.worker import Ready
@@ -18,12 +26,14 @@ from repropack.models.worker import Ready
 class BuildIdentity(Model):
     """What is being built; a build is continued only where all of it is the same.
 
-    ``project`` holds metadata and plan by dotted key, ``sources`` digests by path,
+    ``project`` holds metadata and plan by dotted key, ``sources`` and
+    ``inputs`` digests by path,
     ``distributions`` versions by name, ``variables`` those that steer numbers.
     """
 
     project: dict[str, str]
     sources: dict[str, Digest]
+    inputs: dict[str, Digest]
     license: Digest | None
     repropack: Digest
     interpreter: str
@@ -34,7 +44,7 @@ class BuildIdentity(Model):
 class KeptForm(Model):
     """Type and shape of each row of a kept stage, and its rows taken over so far in ``file``."""
 
-    stage: StageName
+    stage: RecordedName
     file: Annotated[str, Field(pattern=r"^kept-[0-9]+\.raw$")]
     dtype: ArrayType
     shape: tuple[Count, ...]
@@ -52,7 +62,8 @@ class RecordedRun(Model):
     """What a run told besides its files.
 
     ``config`` is complete and encoded; ``last_step`` is where the run ended; ``continued_after``
-    holds the steps after whose checkpoints it was continued, none where it was never interrupted.
+    holds the steps after whose checkpoints it was continued, none where it was never interrupted;
+    ``not_compared`` what a command wrote and no pattern of outputs matches.
     """
 
     name: RunName
@@ -62,6 +73,7 @@ class RecordedRun(Model):
     config_schema: JsonObject | None
     environment: EnvironmentRecord
     continued_after: tuple[StepNumber, ...] = ()
+    not_compared: tuple[str, ...] = ()
 
 
 class FinishedRun(Model):

@@ -17,6 +17,7 @@ from repropack.models.base import (
     Model,
     Name,
     Number,
+    RecordedName,
     RunName,
     StageName,
     StepNumber,
@@ -32,23 +33,39 @@ KeptFile = Annotated[str, StringConstraints(pattern=r"^kept-[0-9]+\.raw$", max_l
 Line = Annotated[str, StringConstraints(max_length=400)]
 """A line in words, as long as a worker makes one."""
 
-FailureReason = Literal["load", "configuration", "state", "dtype", "environment", "step"]
+FailureReason = Literal["load", "configuration", "state", "dtype", "environment", "step", "command"]
 
 
 class Job(Model):
     """What a worker is to run. Paths are absolute and private to this run.
 
-    ``start`` is the folder of a complete starting state (``start.npz``, ``start.json``) or null
-    for a fresh run.
+    ``copy_folder`` is the clean copy that the run works in: source and inputs of a command, the
+    inputs of an entry point. ``start`` is the folder of a complete starting state (``start.npz``,
+    ``start.json``) or null for a fresh run. ``trial``: nothing is recorded, one step is made, and
+    it is tried whether the first state comes back when it is loaded; the only message is
+    ``Finished`` or ``Failed``.
     """
 
     run: RunName
     source: str
     output: str
+    copy_folder: str | None = None
     experiment: ExperimentPlan
     record: RecordPlan
     first_step: StepNumber
     start: str | None = None
+    trial: bool = False
+
+
+class LoopJob(Model):
+    """The job file of a script with its own loop: its job, and where its process finds things.
+
+    ``messages`` is the pipe that it writes to, ``folder`` the clean copy that it works in.
+    """
+
+    job: Job
+    messages: str
+    folder: str
 
 
 class Ready(Model):
@@ -70,15 +87,15 @@ class Stepped(Model):
     stages: tuple[StageDigest, ...] | None
     declarations: tuple[Declaration, ...] | None
     state: tuple[NamedDigest, ...] | None
-    metrics: dict[StageName, Number]
-    printed: dict[StageName, Printed]
+    metrics: dict[RecordedName, Number]
+    printed: dict[RecordedName, Printed]
     finish: Annotated[str, Field(min_length=1, max_length=400)] | None
 
 
 class KeptStage(Model):
     """A stage kept whole: ``rows`` arrays of one type and shape, raw in ``file``."""
 
-    stage: StageName
+    stage: RecordedName
     file: KeptFile
     dtype: ArrayType
     shape: tuple[Count, ...]

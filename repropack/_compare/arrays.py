@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from repropack._format.npy import array_type, canonical_array
 from repropack._format.state import encode_value
-from repropack.models.reports import ArrayDifference, ElementDifference
+from repropack.models.differences import ArrayDifference, ElementDifference
 
 Array = npt.NDArray[Any]
 FIRST_ELEMENTS = 5

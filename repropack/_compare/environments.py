@@ -10,6 +10,7 @@ from typing import Any
 
 from repropack._compare.effects import effect_of, rank_of
 from repropack._compare.families import changed_families, explain
+from repropack._format.lock import RUNNER
 from repropack.models.base import Model
 from repropack.models.environment import (
     Distribution,
@@ -188,7 +189,8 @@ def _distribution_tables(
 ) -> tuple[Table, Table]:
     """Return versions, and of those with one version on both sides origin and fingerprint too.
 
-    A fingerprint that only one side has says no more than the origin does.
+    A fingerprint that only one side has says no more than the origin does. Of repropack itself
+    the version is all: from where it is installed, and how, steers no number.
     """
     left = {distribution.name: distribution for distribution in recorded}
     right = {distribution.name: distribution for distribution in observed}
@@ -198,7 +200,7 @@ def _distribution_tables(
         for table, side in zip(tables, sides, strict=True):
             table[name] = None if side is None else side.version
         pair = [side for side in sides if side is not None]
-        if len({side.version for side in pair}) != 1 or len(pair) != len(sides):
+        if len({side.version for side in pair}) != 1 or len(pair) != len(sides) or name == RUNNER:
             continue
         with_fingerprints = all(side.fingerprint for side in pair)
         for table, side in zip(tables, pair, strict=True):

@@ -14,6 +14,7 @@ from repropack._compare.arrays import largest_ulp, ulp_distance
 from repropack._compare.logs import LogComparison, LogView, StepPair, split, view_from
 from repropack._compare.rows import KeptRows, RunEvidence, largest_absolute
 from repropack._format.state import encode_value
+from repropack._format.values import is_nan
 from repropack.models.log import StepLine
 from repropack.models.plan import ComparisonPlan, ExpectedDivergence, Plan, RecordPlan
 from repropack.models.results import (
@@ -51,8 +52,15 @@ def compute_results(plan: Plan, reference: RunEvidence, runs: Mapping[str, RunEv
 def describe_reference(reference: RunEvidence) -> ReferenceOutcome:
     """How the reference ended; reads its log once."""
     last: StepLine | None = None
+    first_nan: dict[str, int] = {}
+    unchanged = dict(reference.start.state)
     for line in reference.steps():
         last = line
+        if line.state is not None:
+            unchanged = dict(unchanged.items() & dict(line.state).items())
+        for metric, number in line.metrics.items():
+            if is_nan(number):
+                first_nan.setdefault(metric, line.step)
     if last is None:
         return ReferenceOutcome(
             last_step=reference.header.first_step - 1,
@@ -67,6 +75,8 @@ def describe_reference(reference: RunEvidence) -> ReferenceOutcome:
         chain=last.chain,
         final_state=last.state,
         final_metrics=last.metrics,
+        first_nan=first_nan,
+        unchanged=tuple(sorted(unchanged)),
     )
 
 

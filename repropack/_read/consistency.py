@@ -20,8 +20,10 @@ from repropack._format.canonical import encode_canonical
 from repropack._format.digests import digest_bytes
 from repropack._format.layout import ENVIRONMENT, PLAN, REFERENCE_RUN, RESULTS
 from repropack._format.log import CHAIN_START
+from repropack._format.placeholders import unknown_placeholders
 from repropack._format.state import decode_value
 from repropack._format.values import check_references
+from repropack._read.project_sources import is_pattern_inside
 from repropack._read.run import RunReader
 from repropack.errors import PackageFormatError, refusal
 from repropack.models.environment import EnvironmentRecord
@@ -69,6 +71,7 @@ def check_plan(plan: Plan, report: Report) -> None:
     Raises:
         PackageFormatError: a configuration holds what is no encoded value.
     """
+    _check_form(plan, report)
     _check_values(plan.experiment.config)
     if len(set(plan.record.keep)) != len(plan.record.keep):
         report("plan.keep", PLAN, "keep", "each stage once", "one twice")
@@ -87,6 +90,32 @@ def check_plan(plan: Plan, report: Report) -> None:
             expected = f"a step before {plan.experiment.steps}"
             place = f"{where}: resume_at"
             report("plan.resume-at", PLAN, place, expected, comparison.resume_at)
+
+
+def _check_form(plan: Plan, report: Report) -> None:
+    """An experiment has one of three forms, and a command without steps only what it can have."""
+    one = plan.experiment
+    if (one.entry_point is None) == (one.command is None):
+        observed = "neither" if one.command is None else "both"
+        report("plan.form", PLAN, "experiment", "an entry point or a command", observed)
+    for folder in one.import_from:
+        if not is_pattern_inside(folder):
+            report("plan.form", PLAN, "import_from", "folders of the source", f"{folder!a:.80}")
+    if one.command is None and (one.loop or one.outputs):
+        report("plan.form", PLAN, "experiment", "a command beside loop and outputs", "none")
+    for word in (*(one.command or ()), *(word for row in plan.after for word in row.command)):
+        if any(unknown_placeholders(word, one.config)):
+            expected = "{seed}, {config.NAME} and doubled braces in words of commands"
+            report("plan.form", PLAN, "", expected, f"{word!a:.100}")
+    if one.command is None or one.loop:
+        return
+    if one.steps != 1 or not one.outputs:
+        expected, observed = "a command of one step with outputs", f"{one.steps} steps"
+        report("plan.form", PLAN, "experiment", expected, observed)
+    resumed = any(comparison.resume_at is not None for comparison in plan.comparisons)
+    if resumed or plan.record.keep or plan.record.printed:
+        expected = "no resume, kept stage or printed metric of a command without steps"
+        report("plan.form", PLAN, "experiment", expected, "one")
 
 
 def _check_values(config: Mapping[str, Any]) -> None:

@@ -12,9 +12,12 @@ import numpy.typing as npt
 from repropack._compare.arrays import describe_difference, same_bytes
 from repropack._compare.logs import LogComparison, split, view_from
 from repropack._format.canonical import encode_canonical
+from repropack._format.layout import REFERENCE_RUN, outputs_folder
 from repropack._format.state import EncodedState
+from repropack._read.outputs import compare_stored, stored_paths
 from repropack._read.run import RunReader
-from repropack.models.reports import ArrayDifference, RunClaim, RunVerification
+from repropack.models.differences import ArrayDifference, OutputsComparison
+from repropack.models.reports import RunClaim, RunVerification
 from repropack.models.results import Split
 
 _Row = tuple[int, npt.NDArray[Any]]
@@ -33,7 +36,10 @@ class _Evidence:
 
 
 def hold_against(
-    expected: RunReader, arrays: RunReader, observed: RunReader, claim: RunClaim
+    expected: RunReader,
+    arrays: RunReader,
+    observed: RunReader,
+    claim: RunClaim,
 ) -> RunVerification:
     """Compare a run executed here with the recorded one.
 
@@ -66,7 +72,8 @@ def hold_against(
         evidence.problems.append("the chains differ although every recorded value is equal")
     _compare_checkpoints(arrays, observed, walk.last_step, evidence)
     _compare_kept(arrays, observed, evidence)
-    clean = not evidence.problems and not evidence.arrays
+    outputs = _compare_outputs(arrays, observed)
+    clean = not evidence.problems and not evidence.arrays and outputs.equal
     return RunVerification(
         run=observed.name,
         claim=claim,
@@ -80,7 +87,16 @@ def hold_against(
         divergence=walk.divergence,
         arrays=tuple(evidence.arrays),
         problems=tuple(evidence.problems),
+        outputs=outputs,
     )
+
+
+def _compare_outputs(arrays: RunReader, observed: RunReader) -> OutputsComparison:
+    """What a command wrote; a loop's outputs are the reference's alone."""
+    folder = outputs_folder(observed.name)
+    if observed.name != REFERENCE_RUN and not stored_paths(observed.container, folder):
+        return OutputsComparison()
+    return compare_stored(arrays.container, outputs_folder(arrays.name), observed.container, folder)
 
 
 def _compare_heads(expected: RunReader, observed: RunReader, evidence: _Evidence) -> None:

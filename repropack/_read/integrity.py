@@ -12,11 +12,14 @@ from typing import TypeVar
 
 from repropack._compare.notebooks import is_executed
 from repropack._format.canonical import decode_strict
-from repropack._format.digests import digest_bytes, digest_stream
+from repropack._format.contents import ContentBudget
+from repropack._format.digests import digest_bytes
 from repropack._format.layout import (
+    AFTER,
     CHECKER,
     CONFIG_SCHEMA,
     ENVIRONMENT,
+    LOCK,
     MANIFEST,
     NOTEBOOK,
     PLAN,
@@ -26,8 +29,6 @@ from repropack._format.layout import (
     SCHEMAS,
     checkpoint_folder,
     log_path,
-    media_type_of,
-    role_of,
     run_folder,
 )
 from repropack._format.limits import DEFAULT_LIMITS
@@ -35,6 +36,9 @@ from repropack._format.paths import check_entry_path, check_path_set
 from repropack._format.released import is_released_checker
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._read.consistency import check_consistency, check_environment, check_plan
+from repropack._read.entries import check_entry, check_given, check_reference
+from repropack._read.lock import check_lock
+from repropack._read.outputs import check_matches, check_outputs, stored_paths
 from repropack._read.package import REQUIRED_PATHS, Package
 from repropack._read.run import RunReader
 from repropack.errors import (
@@ -46,8 +50,9 @@ from repropack.errors import (
     UnsupportedVersionError,
     refusal,
 )
-from repropack.models.manifest import RESERVED_ROLES, Entry
+from repropack.models.manifest import RESERVED_ROLES
 from repropack.models.reports import Fault, fault_of
+from repropack.models.results import Results
 
 _Value = TypeVar("_Value")
 
@@ -114,7 +119,7 @@ def check_package_whole(
         expect_digest: The package digest it must have.
 
     Raises:
-        UnsupportedVersionError: an entry is held by reference, which this release cannot read.
+        UnsupportedVersionError: an entry has a role that is reserved for later releases.
     """
     if expect_digest is not None and expect_digest != package.package_digest:
         place, observed = "package digest differs", package.package_digest
@@ -135,21 +140,18 @@ def check_entries(package: Package, findings: Findings) -> None:
         findings: Filled with counts and faults.
 
     Raises:
-        UnsupportedVersionError: an entry is held by reference, or has a role that is reserved
-            for later releases.
+        UnsupportedVersionError: an entry has a role that is reserved for later releases.
     """
     _check_file_set(package, findings)
     held = set(package.container.paths)
     for entry in package.manifest.entries:
-        if not entry.included:
-            raise UnsupportedVersionError(
-                "version.reference", f"entry {entry.path!r}", "held by reference", "included"
-            )
         if entry.role in RESERVED_ROLES:
             found, known = f"role {entry.role}", "a role that this release knows"
             raise UnsupportedVersionError("version.role", f"entry {entry.path!r}", found, known)
-        if entry.path in held:
-            findings.trying(entry.path, lambda entry=entry: _check_entry(package, entry))  # type: ignore[misc]
+        if not entry.included:
+            findings.trying(entry.path, lambda entry=entry: check_reference(entry))  # type: ignore[misc]
+        elif entry.path in held:
+            findings.trying(entry.path, lambda entry=entry: check_entry(package, entry))  # type: ignore[misc]
             findings.entries += 1
 
 
@@ -167,6 +169,7 @@ def check_contents(package: Package, findings: Findings) -> None:
     environment = findings.trying(ENVIRONMENT, lambda: package.environment)
     if environment is not None:
         check_environment(environment, findings.report)
+        findings.trying(LOCK, lambda: check_lock(package, environment, findings.report))
     plan = findings.trying(PLAN, lambda: package.plan)
     results = findings.trying(RESULTS, lambda: package.results)
     if plan is None or results is None:
@@ -185,6 +188,30 @@ def check_contents(package: Package, findings: Findings) -> None:
             runs[name] = run
     if not findings.faults:
         findings.trying(RESULTS, lambda: check_consistency(plan, results, runs, findings.report))
+    if not findings.faults:
+        _check_outputs(package, results, runs, findings)
+
+
+def _check_outputs(
+    package: Package, results: Results, runs: dict[str, RunReader], findings: Findings
+) -> None:
+    """What commands wrote, against logs and plan; a run identical to the reference stores none."""
+    budget = ContentBudget(package.limits.max_inflated_bytes)
+    identical = {outcome.run for outcome in results.comparisons if outcome.identical}
+    for name, run in runs.items():
+        findings.trying(
+            run.log_path,
+            lambda name=name, run=run: check_outputs(  # type: ignore[misc]
+                package.plan,
+                package.container,
+                run,
+                findings.report,
+                whole=name not in identical,
+                budget=budget,
+            ),
+        )
+    patterns = tuple(pattern for after in package.plan.after for pattern in after.outputs)
+    check_matches(patterns, stored_paths(package.container, AFTER), AFTER, findings.report)
 
 
 def _check_released(package: Package, findings: Findings) -> None:
@@ -229,50 +256,18 @@ def _check_file_set(package: Package, findings: Findings) -> None:
     for path in sorted(set(listed) - held):  # the container looked at the others
         findings.trying(path, lambda path=path: check_entry_path(path))  # type: ignore[misc]
     findings.trying(MANIFEST, lambda: check_path_set([MANIFEST, *listed]))
-    for path in sorted(set(listed) - held):
+    findings.trying(MANIFEST, lambda: check_given(entries))
+    stored = {entry.path for entry in entries if entry.included}
+    for path in sorted(stored - held):
         expected = "what the manifest lists"
         findings.report("manifest.file-missing", path, "missing", expected, "nothing")
-    for path in sorted(held - set(listed)):
+    for path in sorted(held - stored):
         expected = "nothing that the manifest does not list"
         findings.report("manifest.unlisted", path, "unexpected", expected, "this entry")
     required = [*REQUIRED_PATHS, *(f"schemas/{name}.schema.json" for name in PACKAGED_SCHEMAS)]
     for path in sorted(set(required) - set(listed)):
         expected = "an entry that every package has"
         findings.report("manifest.required", path, "missing", expected, "none")
-
-
-def _check_entry(package: Package, entry: Entry) -> None:
-    path, role, media_type = entry.path, role_of(entry.path), media_type_of(entry.path)
-    wrong: list[Refusal] = []
-    if entry.location is not None:
-        observed = f"{entry.location!a}"
-        wrong.append(
-            refusal("manifest.location", path, "location", "none beside the bytes", observed)
-        )
-    if role is None:
-        wrong.append(refusal("manifest.path", path, "path", "one that entries may have", "another"))
-    elif (role, media_type) != (entry.role, entry.media_type):
-        expected, observed = f"{role} and {media_type}", f"{entry.role} and {entry.media_type}"
-        wrong.append(refusal("manifest.role", path, "role and type", expected, observed))
-    if package.container.executable(path) != entry.executable:
-        expected = str(entry.executable).lower()
-        wrong.append(refusal("manifest.mode", path, "executable", expected, "the contrary"))
-    wrong += _digest_refusals(package, entry)
-    if wrong:
-        raise IntegrityError(*wrong)
-
-
-def _digest_refusals(package: Package, entry: Entry) -> list[Refusal]:
-    """A file that is larger than listed is not read to its end, for it may have none."""
-    path = entry.path
-    with package.container.open(path) as stream:
-        digest, size = digest_stream(stream, entry.size)
-    if (digest, size) == (entry.digest, entry.size):
-        return []
-    expected, observed = f"{entry.digest} ({entry.size} bytes)", f"{digest} ({size} bytes)"
-    if size > entry.size:
-        observed = f"{package.container.size(path)} bytes"
-    return [refusal("digest.entry", path, "digest differs", expected, observed)]
 
 
 def _open_run(package: Package, name: str) -> RunReader:

@@ -158,6 +158,14 @@ class Package:
         """``results.json``; raises ``PackageError`` where it is malformed."""
         return self._document(Results, RESULTS)
 
+    def expectations_failed(self) -> tuple[str, ...]:
+        """Comparisons that came out otherwise than expected, as the package itself says.
+
+        Returns:
+            Names of their runs; raises ``PackageError`` where the results are malformed.
+        """
+        return tuple(row.run for row in self.results.comparisons if row.held is False)
+
     def run_names(self) -> tuple[str, ...]:
         """Names of the runs that have a log, the reference first."""
         names = {path.split("/")[1] for path in self.container.paths if path.startswith(f"{RUNS}/")}

@@ -5,50 +5,88 @@ Reading never imports or runs anything of the project.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from repropack._format.layout import AUTHOR_READMES, INPUTS, SOURCE
 from repropack._format.state import encode_value
-from repropack._read.project_faults import Issue, Key, dotted, readable_faults, shown
+from repropack._read.project_default import DEFAULT_SOURCE, find_default, is_default
+from repropack._read.project_faults import (
+    Issue,
+    Key,
+    dotted,
+    readable_faults,
+    shown,
+    with_names,
+)
 from repropack._read.project_rules import broken_rules
-from repropack._read.project_sources import find_sources, is_own_file
+from repropack._read.project_sources import (
+    FoundSources,
+    find_sources,
+    is_own_file,
+    matches_any,
+    unfit_paths,
+)
 from repropack.errors import ProjectError, StateError, UsageError
 from repropack.models.base import JsonObject, Model
-from repropack.models.manifest import PackageMetadata
+from repropack.models.manifest import AuthoredMetadata, PackageMetadata
 from repropack.models.plan import (
+    AuthoredExperiment,
+    CommandPlan,
     ComparisonPlan,
     ExpectedDivergence,
     ExperimentPlan,
     Plan,
     RecordPlan,
 )
-from repropack.models.project import ProjectComparison, ProjectFile
+from repropack.models.project import (
+    ProjectComparison,
+    ProjectExperiment,
+    ProjectFile,
+    ProjectInput,
+)
 
 PROJECT_FILE = "repropack.toml"
 PYPROJECT_FILE = "pyproject.toml"
 PYPROJECT_TABLE: Key = ("tool", "repropack")
+README_FILES = ("README.md", "README.rst", "README.txt", "README")
 LICENSE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING")
 
 _TOML_PLACE = re.compile(r"(?P<problem>.*) \(at (?P<place>line \d+, column \d+|end of document)\)")
 
 
 @dataclass(frozen=True)
+class InputFile:
+    """An input: its POSIX path in the project, where it lies, and what the author says of it."""
+
+    path: str
+    place: Path
+    row: ProjectInput
+
+
+@dataclass(frozen=True)
 class Project:
-    """A project whose file is without fault; ``root`` is absolute, ``file`` as it was named."""
+    """A project whose file is without fault; ``root`` is absolute, ``file`` as it was named.
+
+    ``tracked`` are the paths below the root that git tracks, where somebody asked it.
+    """
 
     root: Path
     file: Path
     document: ProjectFile
+    tracked: tuple[str, ...] = ()
 
     def metadata(self) -> PackageMetadata:
         """Return ``[package]`` as the manifest holds it."""
-        return PackageMetadata.model_validate(_fields(self.document.package, PackageMetadata))
+        authored = _fields(self.document.package, AuthoredMetadata)
+        return PackageMetadata(**authored, allowed_findings=self.document.lint.allow)
 
     def plan(self) -> Plan:
         """Return the plan, its configuration values encoded.
@@ -57,40 +95,148 @@ class Project:
             ProjectError: configuration values that cannot be encoded, all of them.
         """
         document, issues = self.document, list[Issue]()
-        values = _fields(document.experiment, ExperimentPlan)
+        values = _fields(document.experiment, AuthoredExperiment)
         values["config"] = _encoded("experiment.config", values["config"], issues)
         comparisons = [
             _comparison_plan(comparison, f"comparisons[{place}].config", issues)
             for place, comparison in enumerate(document.comparisons)
         ]
         if issues:
-            raise ProjectError(str(self.file), tuple(issues))
+            rows = [{"name": comparison.name} for comparison in document.comparisons]
+            named = with_names(tuple(issues), rows)
+            raise ProjectError(str(self.file), tuple(issues), shown=named)
         return Plan(
-            experiment=ExperimentPlan.model_validate(values),
+            experiment=_experiment_plan(document.experiment, values),
             record=RecordPlan.model_validate(_fields(document.record, RecordPlan)),
             comparisons=tuple(comparisons),
+            after=tuple(
+                CommandPlan.model_validate(_fields(command, CommandPlan))
+                for command in document.after
+            ),
         )
 
     def source_files(self) -> tuple[tuple[str, Path], ...]:
         """Return the experiment's source: POSIX path in the project and place of each file.
 
+        Where ``source`` is not given it is what git tracks; where it tracks nothing, or is not in
+        use, ``**/*.py`` less what a ``.gitignore`` excludes.
+
         Returns:
-            Regular files that match ``source``, sorted by the bytes of their path. Caches, build
-            folders, virtual environments and folders that start with a dot are passed over.
+            Regular files, sorted by the bytes of their path. Caches, build folders, virtual
+            environments and folders that start with a dot are passed over, and so are inputs and
+            outputs, unless ``source`` or a command names the very file.
 
         Raises:
-            ProjectError: no file matches, a named one is missing, or a match is a link.
+            ProjectError: no file matches, a named one is missing, a match is a link, or has a
+                name that no package may hold.
         """
+        patterns, key = self.document.experiment.source, "experiment.source"
+        inputs, named = {file.path for file in self.input_files()}, self._named()
+        if patterns is not None:
+            found = self._find(key, patterns)
+        else:
+            found = self._found(key, lambda: find_default(self.root, self.tracked))
+        files = tuple(
+            (path, place)
+            for path, place in found
+            if path not in inputs and (path in named or not matches_any(path, self._outputs()))
+        )
+        problems = unfit_paths(SOURCE, [path for path, _ in files])
+        if problems:
+            raise ProjectError(str(self.file), tuple((key, problem) for problem in problems))
+        return files
+
+    def would_pack(self, path: str) -> bool:
+        """Return whether a file of this path would be among the source, if it were there."""
         patterns = self.document.experiment.source
+        inputs = [
+            row.path if isinstance(row, ProjectInput) else row
+            for row in self.document.experiment.inputs
+        ]
+        if matches_any(path, (*inputs, *self._outputs())):
+            return False
+        if patterns is None and self.tracked:
+            return is_default(path)
+        return matches_any(path, patterns or DEFAULT_SOURCE)
+
+    def _outputs(self) -> tuple[str, ...]:
+        """Patterns of the files that commands write: an old one in the project is no source."""
+        document = self.document
+        later = (pattern for command in document.after for pattern in command.outputs)
+        return (*document.experiment.outputs, *later)
+
+    def _named(self) -> set[str]:
+        """What ``source`` and words of commands name; no pattern of outputs takes it away."""
+        experiment, later = self.document.experiment, self.document.after
+        words = (word for command in later for word in command.command)
+        return {*(experiment.source or ()), *(experiment.command or ()), *words}
+
+    def input_files(self) -> tuple[InputFile, ...]:
+        """Return the experiment's input files.
+
+        Returns:
+            Regular files that match ``inputs``, sorted by the bytes of their path.
+
+        Raises:
+            ProjectError: nothing matches an input, a match is a link or has a name that no package
+                may hold, or two name one file.
+        """
+        files: dict[str, InputFile] = {}
+        for place, named in enumerate(self.document.experiment.inputs):
+            key = f"experiment.inputs[{place}]"
+            row = named if isinstance(named, ProjectInput) else ProjectInput(path=named)
+            found = self._find(key, (row.path,))
+            if row is named and len(found) != 1:
+                problem = f"expected one file that has this path, observed {len(found)}"
+                raise ProjectError(str(self.file), ((key, problem),))
+            for path, file in found:
+                if path in files and row is named:
+                    problem = f"expected each file once, observed {path!r} twice"
+                    raise ProjectError(str(self.file), ((key, problem),))
+                files.setdefault(path, InputFile(path, file, row))
+        problems = unfit_paths(INPUTS, list(files))
+        if problems:
+            faults = tuple(("experiment.inputs", problem) for problem in problems)
+            raise ProjectError(str(self.file), faults)
+        return tuple(files[path] for path in sorted(files, key=os.fsencode))
+
+    def _find(self, key: str, patterns: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
+        return self._found(key, lambda: find_sources(self.root, patterns))
+
+    def _found(self, key: str, search: Callable[[], FoundSources]) -> tuple[tuple[str, Path], ...]:
         try:
-            found = find_sources(self.root, patterns)
+            found = search()
         except OSError as error:
             problem = f"the project folder cannot be searched: {error.strerror}"
-            raise ProjectError(str(self.file), (("experiment.source", problem),)) from error
+            raise ProjectError(str(self.file), ((key, problem),)) from error
         if found.problems:
-            issues = tuple(("experiment.source", problem) for problem in found.problems)
-            raise ProjectError(str(self.file), issues)
+            raise ProjectError(str(self.file), tuple((key, problem) for problem in found.problems))
         return found.files
+
+    def readme(self) -> tuple[str, bytes] | None:
+        """Return the author's README: the first usual file there is at the top of the project.
+
+        Returns:
+            Its entry path in a package, and its bytes; ``None`` where there is none.
+
+        Raises:
+            ProjectError: the file cannot be read.
+        """
+        name = next((name for name in README_FILES if is_own_file(self.root, name)), None)
+        if name is None:
+            return None
+        markdown, plain = AUTHOR_READMES
+        try:
+            return markdown if name.endswith(".md") else plain, (self.root / name).read_bytes()
+        except OSError as error:
+            problem = f"{name!r} cannot be read: {error.strerror}"
+            raise ProjectError(str(self.file), (("package", problem),)) from error
+
+    def license_name(self) -> str | None:
+        """Return the path of the licence's text: ``license-file``, else a usual name, if any."""
+        named = self.document.package.license_file
+        usual = (name for name in LICENSE_FILES if is_own_file(self.root, name))
+        return named or next(usual, None)
 
     def license_text(self) -> bytes | None:
         """Return the licence's text: of ``license-file``, else of the first usual file there is.
@@ -98,17 +244,14 @@ class Project:
         Raises:
             ProjectError: the file cannot be read.
         """
-        named = self.document.package.license_file
-        for name in (named,) if named else LICENSE_FILES:
-            if is_own_file(self.root, name):
-                try:
-                    return (self.root / name).read_bytes()
-                except OSError as error:
-                    problem = f"{name!r} cannot be read: {error.strerror}"
-                    raise ProjectError(
-                        str(self.file), (("package.license-file", problem),)
-                    ) from error
-        return None
+        name = self.license_name()
+        if name is None:
+            return None
+        try:
+            return (self.root / name).read_bytes()
+        except OSError as error:
+            problem = f"{name!r} cannot be read: {error.strerror}"
+            raise ProjectError(str(self.file), (("package.license-file", problem),)) from error
 
 
 def load_project(path: Path) -> Project:
@@ -143,7 +286,8 @@ def load_project(path: Path) -> Project:
     faults += broken_rules(frozen, root)
     if document is None or faults:
         issues = tuple((dotted((*prefix, *key)), problem) for key, problem in faults)
-        raise ProjectError(str(file), issues)
+        named = with_names(issues, frozen.get("comparisons"))
+        raise ProjectError(str(file), issues, shown=named)
     return Project(root, file, document)
 
 
@@ -211,6 +355,16 @@ def _with_tuple(value: object) -> object:
 def _fields(source: Model, target: type[Model]) -> dict[str, Any]:
     """Return what ``target`` wants of the model that extends it."""
     return {name: getattr(source, name) for name in target.model_fields}
+
+
+def _experiment_plan(experiment: ProjectExperiment, values: dict[str, Any]) -> ExperimentPlan:
+    """A command is run as a whole, which is one step, where no number of steps is given."""
+    return ExperimentPlan(
+        **values,
+        loop=experiment.command is not None and experiment.steps is not None,
+        seed=experiment.seed or 0,
+        steps=experiment.steps or 1,
+    )
 
 
 def _comparison_plan(

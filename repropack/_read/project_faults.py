@@ -16,10 +16,13 @@ from pydantic import ValidationError
 from repropack.models.base import Model
 from repropack.models.manifest import Author
 from repropack.models.project import (
+    ProjectAfter,
     ProjectComparison,
     ProjectDivergence,
     ProjectExperiment,
     ProjectFile,
+    ProjectInput,
+    ProjectLint,
     ProjectPackage,
     ProjectRecord,
 )
@@ -39,11 +42,16 @@ _TABLES: Mapping[tuple[str, ...], type[Model]] = {
     ("record",): ProjectRecord,
     ("comparisons",): ProjectComparison,
     ("comparisons", "expect"): ProjectDivergence,
+    ("experiment", "inputs"): ProjectInput,
+    ("after",): ProjectAfter,
+    ("lint",): ProjectLint,
 }
 _IDENTICAL = "literal['identical']"
 _DIVERGENCE = ProjectDivergence.__name__
-_BRANCHES = (_IDENTICAL, _DIVERGENCE, "[key]")
-"""What pydantic puts into a place beside keys: branches of ``expect``, and a key itself."""
+_INPUT, _PATTERN = ProjectInput.__name__, "constrained-str"
+_BRANCHES = (_IDENTICAL, _DIVERGENCE, _INPUT, _PATTERN, "[key]")
+"""What pydantic puts into a place beside keys: branches of ``expect`` and of an input, and a key
+itself."""
 
 _EXPECTED: Mapping[str, str] = {
     "missing": "a value",
@@ -59,6 +67,7 @@ _EXPECTED: Mapping[str, str] = {
     "string_too_short": "text that is not empty",
     "string_too_long": "at most {max_length} characters",
     "too_short": "at least {min_length} item",
+    "too_long": "at most {max_length} items",
 }
 _FORMS: Mapping[str, str] = {
     "entry-point": "module:name, such as lab:Lab",
@@ -66,7 +75,12 @@ _FORMS: Mapping[str, str] = {
     "version": "a version such as 1.0.0",
     "orcid": "an ORCID iD such as 0000-0002-1825-0097",
     "printed": "a format such as '.4f'",
+    "digest": "sha256: and 64 hexadecimal digits",
+    "supersedes": "sha256: and 64 hexadecimal digits",
+    "allow": "the id of a rule of lint",
+    "environment": "a name of letters, digits and '_'",
 }
+_COMPARISON = re.compile(r"^(tool\.repropack\.)?comparisons\[(?P<place>[0-9]+)\]")
 _NAME_FORM = "a name of A-Z a-z 0-9 _ . + - (not starting with . + -)"
 
 
@@ -110,6 +124,31 @@ def shown(value: object) -> str:
     return repr(value)
 
 
+def with_names(issues: tuple[Issue, ...], comparisons: object) -> tuple[Issue, ...]:
+    """Return faults whose keys name the comparison that they lie in, for people.
+
+    Args:
+        issues: The faults, by dotted key.
+        comparisons: The project file's array of them, of any form.
+
+    Example:
+        >>> with_names((("comparisons[0].expect", "wrong"),), [{"name": "resume"}])
+        (("comparisons[0] ('resume').expect", 'wrong'),)
+    """
+    rows = comparisons if isinstance(comparisons, list | tuple) else ()
+    names = {
+        place: row["name"]
+        for place, row in enumerate(rows)
+        if isinstance(row, Mapping) and isinstance(row.get("name"), str)
+    }
+
+    def named(found: re.Match[str]) -> str:
+        name = names.get(int(found["place"]))
+        return found[0] if name is None else f"{found[0]} ({shown(name)})"
+
+    return tuple((_COMPARISON.sub(named, key), problem) for key, problem in issues)
+
+
 def readable_faults(error: ValidationError) -> Iterator[tuple[Key, str]]:
     """Yield every fault that pydantic found in a ``ProjectFile``, in the order of its fields."""
     for detail in error.errors(include_url=False):
@@ -128,7 +167,9 @@ def _is_repetition(detail: ErrorDetails) -> bool:
         return bool(detail["input"])
     if _IDENTICAL in detail["loc"]:
         return isinstance(detail["input"], Mapping)
-    return _DIVERGENCE in detail["loc"] and detail["type"] == "model_type"
+    if _PATTERN in detail["loc"]:
+        return isinstance(detail["input"], Mapping)
+    return {_DIVERGENCE, _INPUT} & set(detail["loc"]) != set() and detail["type"] == "model_type"
 
 
 def _problem(key: Key, detail: ErrorDetails) -> str:
@@ -140,7 +181,11 @@ def _problem(key: Key, detail: ErrorDetails) -> str:
     if kind == "too_short":
         return f"expected {_EXPECTED[kind].format(**context)}, observed {context['actual_length']}"
     observed = shown(detail["input"])
-    if kind == "string_pattern_mismatch":
+    if _PATTERN in detail["loc"] and kind == "string_type":
+        return f"expected text or a table with path, observed {observed}"
+    if kind == "string_pattern_mismatch" or (
+        kind.startswith("string_too") and key[-1] in {"digest", "supersedes"}
+    ):
         return f"expected {_form(key, detail)}, observed {observed}"
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind].format(**context)}, observed {observed}"
@@ -151,6 +196,8 @@ def _form(key: Key, detail: ErrorDetails) -> str:
     names = [part for part in key if isinstance(part, str)]
     if names[:2] == ["record", "printed"]:
         return _NAME_FORM if detail["loc"][-1] == "[key]" else _FORMS["printed"]
+    if "environment" in names:
+        return _FORMS["environment"]
     return _FORMS.get(names[-1], _NAME_FORM)
 
 

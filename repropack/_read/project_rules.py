@@ -6,20 +6,25 @@ a value that a rule needs is itself at fault, that rule says nothing.
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date, time
 from pathlib import Path
 from typing import Any
 
 from repropack._format.layout import REFERENCE_RUN, run_folder
+from repropack._format.lint_rules import LINT_RULES
 from repropack._format.paths import check_entry_path
 from repropack._read.project_faults import Key, dotted, shown
+from repropack._read.project_forms import broken_forms
 from repropack._read.project_sources import is_own_file, is_pattern_inside
 from repropack.errors import UnsafeEntryError
 
 Fault = tuple[Key, str]
 Table = Mapping[str, Any]
 
+_RULE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 _VALUES = "text, a number, true, false, an array or a table"
 
 
@@ -33,6 +38,8 @@ def broken_rules(data: Table, root: Path) -> Iterator[Fault]:
     experiment, record = _table(data, "experiment"), _table(data, "record")
     yield from _license(_table(data, "package"), root)
     yield from _patterns(experiment)
+    yield from broken_forms(data)
+    yield from _allowed(_table(data, "lint"))
     yield from _config(("experiment", "config"), experiment.get("config"))
     yield from _once(("record", "keep"), record.get("keep"))
     comparisons = list(_comparisons(data))
@@ -60,6 +67,17 @@ def _patterns(experiment: Table) -> Iterator[Fault]:
                 ("experiment", "source", place),
                 f"expected a pattern inside the project folder, observed {shown(pattern)}",
             )
+
+
+def _allowed(lint: Table) -> Iterator[Fault]:
+    listed = lint.get("allow")
+    for place, rule in enumerate(listed if isinstance(listed, list | tuple) else ()):
+        if isinstance(rule, str) and _RULE.fullmatch(rule) and rule not in LINT_RULES:
+            close = difflib.get_close_matches(rule, LINT_RULES, n=1)
+            instead = f"; did you mean {close[0]!r}?" if close else ""
+            problem = f"expected a rule of docs/lint.md, observed {shown(rule)}{instead}"
+            yield ("lint", "allow", place), problem
+    yield from _once(("lint", "allow"), listed)
 
 
 def _config(key: Key, value: object) -> Iterator[Fault]:

@@ -84,7 +84,7 @@ class RunReader:
         """
         if log_path(name) not in container:
             raise UsageError(f"no run named {name!r} in this package")
-        self._container = container
+        self.container = container
         self._limits = limits
         self.name = name
         self._marks: list[LogMark] = []
@@ -131,7 +131,7 @@ class RunReader:
         begin, every = self.header.first_step, _MARKED_STEPS
         place = max(0, first_step - begin) // every
         mark = self._marks[min(place, len(self._marks)) - 1] if place and self._marks else None
-        with self._container.open(self.log_path) as stream:
+        with self.container.open(self.log_path) as stream:
             reader = LogReader(stream, where=self.log_path, limits=self._limits, after=mark)
             rows = mark.rows if mark is not None else 0
             for line in reader.steps():
@@ -147,7 +147,7 @@ class RunReader:
     @cached_property
     def _checkpoint_steps(self) -> tuple[int, ...]:
         folder = checkpoint_folder(self.name)
-        names = self._container.names_in(folder)
+        names = self.container.names_in(folder)
         return tuple(sorted(int(m.group(1)) for name in names if (m := _COMPANION.fullmatch(name))))
 
     def checkpoint_paths(self, step: int) -> tuple[str, str]:
@@ -173,12 +173,12 @@ class RunReader:
         if self._document is not None and self._document.step == step:
             return self._document
         companion, _ = self.checkpoint_paths(step)
-        if companion not in self._container:
+        if companion not in self.container:
             stored = ", ".join(map(str, self.checkpoint_steps())) or "none"
             raise UsageError(
                 f"run {self.name!r}: no checkpoint after step {step}: expected one of {stored}"
             )
-        with self._container.open(companion) as stream:
+        with self.container.open(companion) as stream:
             data = stream.read(self._limits.max_document_bytes + 1)
         document = read_stored(Checkpoint, data, where=companion, limits=self._limits)
         if document.step != step:
@@ -205,7 +205,7 @@ class RunReader:
             UnsupportedVersionError: the document uses a member reserved for later releases.
         """
         document, npz = self._checkpoint_pair(step)
-        with self._container.open(npz) as stream:
+        with self.container.open(npz) as stream:
             return document, read_state(stream, document, where=npz, limits=self._limits)
 
     def check_checkpoint(self, step: int) -> Checkpoint:
@@ -223,7 +223,7 @@ class RunReader:
             UnsupportedVersionError: the document uses a member reserved for later releases.
         """
         document, npz = self._checkpoint_pair(step)
-        with self._container.open(npz) as stream:
+        with self.container.open(npz) as stream:
             check_state(stream, document, where=npz, limits=self._limits)
         return document
 
@@ -231,7 +231,7 @@ class RunReader:
         """The companion of a checkpoint and the path of its npz, which is there."""
         document = self.checkpoint_document(step)
         _, npz = self.checkpoint_paths(step)
-        if npz not in self._container:
+        if npz not in self.container:
             expected = "it, for the companion beside it describes its arrays"
             raise IntegrityError(refusal("checkpoint.pair", npz, "missing", expected, "none"))
         return document, npz
@@ -239,7 +239,7 @@ class RunReader:
     @property
     def has_kept(self) -> bool:
         """Whether there is a file of kept arrays, which may hold none."""
-        return self.kept_path in self._container
+        return self.kept_path in self.container
 
     def kept_stages(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Type string and shape, ``(recorded steps, ...)``, of every kept stage, by name.
@@ -315,11 +315,11 @@ class RunReader:
     def _open_kept(self) -> Iterator[tuple[NpzReader, int]]:
         """The kept arrays, and how much of one may be held where all are read side by side."""
         index = self._kept_index
-        with self._container.open(self.kept_path) as stream:
+        with self.container.open(self.kept_path) as stream:
             reader = NpzReader(stream, where=self.kept_path, limits=self._limits, index=index)
             yield reader, max(_LEAST_BLOCK_BYTES, _ALL_BLOCKS_BYTES // max(1, len(index.stored)))
 
     @cached_property
     def _kept_index(self) -> NpzIndex:
-        with self._container.open(self.kept_path) as stream:
+        with self.container.open(self.kept_path) as stream:
             return NpzReader(stream, where=self.kept_path, limits=self._limits).index

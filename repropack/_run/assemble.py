@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from repropack._format.archive_writer import ArchiveWriter
@@ -36,6 +36,23 @@ class Written:
     package_digest: str
     evidence_digest: str
     size_bytes: int
+
+
+@dataclass(frozen=True)
+class Supplement:
+    """What a package holds beside what follows from its runs.
+
+    Attributes:
+        metadata: What the author says of the package, and where it was checked out from.
+        references: Inputs that are held elsewhere, as the manifest lists them.
+        documents: Documents by entry path.
+        folders: Folders whose files are packed, by the folder's path in the package.
+    """
+
+    metadata: PackageMetadata
+    references: tuple[Entry, ...] = ()
+    documents: Mapping[str, bytes] = field(default_factory=dict)
+    folders: Mapping[str, Path] = field(default_factory=dict)
 
 
 def write_documents(tree: Path, documents: Mapping[str, bytes]) -> None:
@@ -74,14 +91,16 @@ def link_files(folder: Path, tree: Path, wanted: Callable[[str], bool] = lambda 
             shutil.copy(place, entry, follow_symlinks=False)
 
 
-def list_entries(tree: Path) -> tuple[Entry, ...]:
+def list_entries(tree: Path, references: tuple[Entry, ...] = ()) -> tuple[Entry, ...]:
     """List what a manifest would.
 
     Args:
         tree: Root of the package tree.
+        references: Rows of files that are held elsewhere.
 
     Returns:
-        A row for every file below ``tree`` but the manifest, sorted by the bytes of its path.
+        A row for every file below ``tree`` but the manifest, and for each of ``references``,
+        sorted by the bytes of its path.
 
     Raises:
         UnsafeEntryError: a path that a package cannot have.
@@ -90,8 +109,9 @@ def list_entries(tree: Path) -> tuple[Entry, ...]:
     files = (path for path in tree.rglob("*") if path.is_file())
     paths = {path.relative_to(tree).as_posix(): path for path in files}
     paths.pop(MANIFEST, None)
-    check_path_set([MANIFEST, *paths])
-    return tuple(_entry(path, paths[path]) for path in sorted(paths, key=str.encode))
+    check_path_set([MANIFEST, *paths, *(entry.path for entry in references)])
+    entries = [*references, *(_entry(path, place) for path, place in paths.items())]
+    return tuple(sorted(entries, key=lambda entry: entry.path.encode()))
 
 
 def _entry(path: str, place: Path) -> Entry:
@@ -112,13 +132,13 @@ def _entry(path: str, place: Path) -> Entry:
 
 
 def write_package(
-    tree: Path, metadata: PackageMetadata, *, directory: bool, compress: bool
+    tree: Path, supplement: Supplement, *, directory: bool, compress: bool
 ) -> Written:
     """Write the manifest of ``tree``, and the package aside, and bring it to the disk.
 
     Args:
         tree: The package's files, in a work folder.
-        metadata: What the author says of the package.
+        supplement: Metadata, and rows of files that are held elsewhere.
         directory: The tree itself is the package, instead of a zip of it.
         compress: Deflate the zip's entries instead of storing them.
 
@@ -134,14 +154,15 @@ def write_package(
         The bytes depend on the files below ``tree``, their executable bits and the arguments;
         with ``compress`` on the zlib in use as well.
     """
-    entries = list_entries(tree)
-    manifest = Manifest(package=metadata, entries=entries)
+    entries = list_entries(tree, supplement.references)
+    manifest = Manifest(package=supplement.metadata, entries=entries)
     data = encode_canonical(manifest.model_dump(mode="json"))
     (tree / MANIFEST).write_bytes(data)
     if directory:
         _fix_modes(tree, {entry.path for entry in entries if entry.executable})
         sync_tree(tree)
-        aside, size = tree, len(data) + sum(entry.size for entry in entries)
+        stored = sum(entry.size for entry in entries if entry.included)
+        aside, size = tree, len(data) + stored
     else:
         aside = tree.parent / ASIDE
         _write_zip(aside, tree, entries, compress=compress)
@@ -195,7 +216,7 @@ def _write_zip(aside: Path, tree: Path, entries: tuple[Entry, ...], *, compress:
     with aside.open("xb") as stream:
         writer = ArchiveWriter(stream)
         writer.add(MANIFEST, (tree / MANIFEST).read_bytes(), deflate=compress)
-        for entry in entries:
+        for entry in (entry for entry in entries if entry.included):
             with (tree / entry.path).open("rb") as source:
                 writer.add(
                     entry.path,

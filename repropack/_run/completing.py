@@ -89,12 +89,13 @@ def completed_comparison(
     return completed
 
 
-def check_restored(tree: Path, comparison: ComparisonPlan) -> None:
+def check_restored(tree: Path, comparison: ComparisonPlan, *, loop: bool) -> None:
     """Refuse a resumed run that did not start from exactly the state that it was given.
 
     Args:
         tree: Root below which the runs were recorded.
         comparison: One that resumes, or another: then there is nothing to look at.
+        loop: Whether it is the attached state of a script that owns its loop.
 
     Raises:
         StateError: a component is not restored.
@@ -105,10 +106,20 @@ def check_restored(tree: Path, comparison: ComparisonPlan) -> None:
         expected = planned_start(comparison, RunReader(container, REFERENCE_RUN))
         observed = dict(RunReader(container, comparison.name).start.state)
     differing = split(expected, observed).differing
-    if differing:
+    if not differing:
+        return
+    name, failed = differing[0], f"is not restored in comparison {comparison.name!r}"
+    if loop:
         raise StateError(
-            differing[0],
-            f"is not restored in comparison {comparison.name!r}: after load_state_dict, expected "
-            "state_dict to give what was loaded, observed another value",
-            hint="load_state_dict and state_dict have to be each other's inverse",
+            name,
+            f"{failed}: expected the attached state to be what it was put back to, observed "
+            "another value",
+            hint=f"see to it that what is attached as {name!r} takes back the value that it has "
+            "given",
         )
+    raise StateError(
+        name,
+        f"{failed}: after load_state_dict, expected state_dict to give what was loaded, observed "
+        "another value",
+        hint="load_state_dict and state_dict have to be each other's inverse",
+    )

@@ -128,12 +128,16 @@ class RunJournal:
             return None
         return marker.run
 
-    def begin(self, keep: tuple[str, ...], last_step: int) -> Continuation | None:
+    def begin(
+        self, keep: tuple[str, ...], last_step: int, *, whole: bool = False
+    ) -> Continuation | None:
         """Find where the run goes on, and bring its files to that place.
 
         Args:
             keep: Stages that are kept whole.
             last_step: The last step planned.
+            whole: It cannot go on, whatever is left of it: files that it writes beside its
+                steps would be those of a part.
 
         Returns:
             ``None`` where it begins anew: nothing is left of it then.
@@ -141,7 +145,7 @@ class RunJournal:
         Raises:
             OSError: something cannot be read or written.
         """
-        progress = _read(RunProgress, self.folder / PROGRESS)
+        progress = None if whole else _read(RunProgress, self.folder / PROGRESS)
         left = None
         if progress is not None and (self.tree / log_path(self.name)).is_file():
             left = find_left_over(self.tree, self.folder, self.name, progress, keep, last_step)

@@ -18,18 +18,25 @@ import hashlib
 import importlib.metadata
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from repropack._format.canonical import decode_strict
-from repropack.errors import PackageFormatError
+from repropack._format.lock import normal_name
+from repropack.errors import CouldNotRunError, PackageFormatError
 from repropack.models.environment import Distribution, Origin
 
 INSTALLED_DOMAIN = b"repropack.installed.v1\n"
 
+OWN_DISTRIBUTION = "repropack-replay"
+OWN_MODULE = "repropack"
+
+_OWN_FILE = f"{OWN_MODULE}/__init__.py"
 _NOT_OF_THE_WHEEL = frozenset(
     {"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"}
 )
 _SYSTEM_INSTALLERS = frozenset({"apk", "conda", "debian", "guix", "nix", "portage", "rpm"})
+_SPREAD = re.compile(r'("?)[^/",]+\.data/([a-z]+)/')
 _SOURCE_SUFFIXES = (".tar.gz", ".tar.bz2", ".tar.xz", ".tgz", ".zip")
 
 
@@ -43,10 +50,60 @@ def observe_distributions() -> tuple[Distribution, ...]:
     for installed in importlib.metadata.distributions():
         name, version = _name_and_version(installed)
         if name and version:
-            found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), (version, installed))
+            found.setdefault(normal_name(name), (version, installed))
     return tuple(
         _describe(name, version, installed) for name, (version, installed) in sorted(found.items())
     )
+
+
+def check_own_name() -> None:
+    """See to it that ``import repropack`` means this repropack, in every process.
+
+    Raises:
+        CouldNotRunError: another distribution provides a module of that name; its files may stand
+            in the place of ours, or be found before them.
+    """
+    for installed in importlib.metadata.distributions():
+        name, version = _name_and_version(installed)
+        if name is None or normal_name(name) == OWN_DISTRIBUTION:
+            continue
+        record = installed.read_text("RECORD")
+        modules = installed.read_text("top_level.txt") if record is None else None
+        if f"\n{_OWN_FILE}," in f"\n{record}" or OWN_MODULE in (modules or "").split():
+            raise CouldNotRunError(
+                f"expected {OWN_DISTRIBUTION} alone to provide a module named {OWN_MODULE!r}, "
+                f"observed one in the distribution {name} {version}",
+                hint=f"`pip uninstall {name}`, then install {OWN_DISTRIBUTION} again from its "
+                "checkout or wheel, for they share a folder",
+            )
+
+
+def wheel_fingerprint(wheel: Path) -> str | None:
+    """The fingerprint that a wheel has once it is installed.
+
+    Args:
+        wheel: A wheel file.
+
+    Returns:
+        The fingerprint; ``None`` where the wheel has no list of its files.
+
+    Raises:
+        OSError: the file cannot be read.
+        zipfile.BadZipFile: it is no zip.
+    """
+    for packed in importlib.metadata.distributions(path=[str(wheel)]):
+        record = packed.read_text("RECORD")
+        if record is not None:
+            return _fingerprint("\n".join(filter(None, map(_as_installed, record.splitlines()))))
+    return None
+
+
+def _as_installed(row: str) -> str:
+    """A row of a wheel's list as it stands once it is installed; empty where it lies elsewhere."""
+    found = _SPREAD.match(row)
+    if found is None:
+        return row
+    return f"{found[1]}{row[found.end() :]}" if found[2] in {"purelib", "platlib"} else ""
 
 
 def _name_and_version(

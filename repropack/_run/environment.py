@@ -224,9 +224,27 @@ def _thread_pools() -> tuple[ThreadPool, ...]:
             threads=pool["num_threads"],
             threading_layer=pool.get("threading_layer"),
         )
-        for pool in threadpoolctl.threadpool_info()
+        for pool in _thread_pool_info()
     ]
     return tuple(sorted(pools, key=lambda pool: pool.model_dump_json()))
+
+
+def _thread_pool_info() -> list[dict[str, Any]]:
+    """What threadpoolctl finds, also where a process may not read its own map of memory.
+
+    Landlock grants that to the worker alone, and a script with its own loop is the worker's child.
+
+    Returns:
+        One dict a pool.
+    """
+    try:
+        return list(threadpoolctl.threadpool_info())
+    except PermissionError:
+        with_procfs, threadpoolctl._HAS_PROCFS = threadpoolctl._HAS_PROCFS, False  # noqa: SLF001
+        try:
+            return list(threadpoolctl.threadpool_info())
+        finally:
+            threadpoolctl._HAS_PROCFS = with_procfs  # noqa: SLF001
 
 
 def _plain(text: str) -> str:

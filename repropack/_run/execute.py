@@ -11,23 +11,34 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import describe_state, write_state
-from repropack._format.layout import REFERENCE_RUN, RUNS
+from repropack._format.layout import REFERENCE_RUN, RUNS, SOURCE
 from repropack._format.log import CHAIN_START
 from repropack._format.state import EncodedState, component_of
 from repropack._read.consistency import planned_config
+from repropack._read.container import open_container
 from repropack._read.run import RunReader
+from repropack._run.clean_copy import (
+    check_unchanged,
+    find_others,
+    find_outputs,
+    lay_out,
+    output_stages,
+    take_outputs,
+)
 from repropack._run.confinement.sandbox import UNCONFINED, Sandbox
 from repropack._run.continuing import Continuation, RunJournal
 from repropack._run.folders import digest_tree, new_folder, remove_tree
 from repropack._run.launch import run_worker
+from repropack._run.materials import Materials
 from repropack._run.recorder import RecordedRun, Recorder
-from repropack._run.worker import START_NAME
+from repropack._run.runtime import PRESENT, Runtime
+from repropack._run.session import START_NAME
 from repropack.errors import CouldNotRunError, StateError
 from repropack.models.log import Declaration
 from repropack.models.plan import ComparisonPlan, Plan
@@ -46,22 +57,26 @@ class Launcher:
 
     Attributes:
         plan: What to run.
-        source: Folder of the experiment's source; a run's copy of it is importable in its worker.
+        materials: Source and inputs. A run's copy of the source is importable in its worker.
         tree: Root below which ``runs/<run>/`` is written.
         scratch: An existing folder for the workers' own files.
         sandbox: How the workers are confined, and the limits on each run.
         on_step: Progress.
+        runs: Files of finished runs that a command is given as well, by path in a package.
         notes: Folder in which notes of the runs are kept, or ``None``: then nothing is continued,
             and nothing is synced.
+        runtime: The interpreter of the workers.
     """
 
     plan: Plan
-    source: Path
+    materials: Materials
     tree: Path
     scratch: Path
     sandbox: Sandbox = UNCONFINED
     on_step: OnStep | None = None
+    runs: Mapping[str, Path] = field(default_factory=dict)
     notes: Path | None = None
+    runtime: Runtime = PRESENT
 
     def run_reference(self, name: str = REFERENCE_RUN) -> RecordedRun:
         """Run the experiment from its first state to its end.
@@ -77,6 +92,35 @@ class Launcher:
             CouldNotRunError: the worker died.
         """
         return self._run(name, None, None)
+
+    def try_round_trip(self) -> None:
+        """Try, with one step in a process of its own, whether a state comes back when it is loaded.
+
+        What else goes wrong is left to the run itself, which tells it with all that was recorded.
+
+        Raises:
+            ExperimentError: the experiment cannot begin, or its first state does not come back.
+        """
+        scratch = new_folder("trial-", self.scratch)
+        try:
+            for folder in ("handed", "scratch"):
+                (scratch / folder).mkdir()
+            job = Job(
+                run="trial",
+                source=str(self._source_in(scratch)),
+                output=str(scratch / "handed"),
+                copy_folder=str(self._lay_out(scratch / "scratch")),
+                experiment=self.plan.experiment,
+                record=self.plan.record,
+                first_step=1,
+                trial=True,
+            )
+            messages = run_worker(job, scratch=scratch / "scratch", sandbox=self.sandbox)
+            with contextlib.closing(messages), contextlib.suppress(CouldNotRunError):
+                for _ in messages:
+                    pass
+        finally:
+            remove_tree(scratch)
 
     def run_comparison(self, comparison: ComparisonPlan, reference: RunReader) -> RecordedRun:
         """Run under one intervention; a resume starts from ``reference``'s stored checkpoint.
@@ -111,11 +155,12 @@ class Launcher:
             own = scratch / "own" if journal is None else journal.folder
             for folder in (scratch / "handed", scratch / "scratch", own):
                 folder.mkdir(exist_ok=True)
-            shutil.copytree(self.source, scratch / "source")
+            source, copy = self._source_in(scratch), self._lay_out(scratch / "scratch")
             job = Job(
                 run=name,
-                source=str(scratch / "source"),
+                source=str(source),
                 output=str(scratch / "handed"),
+                copy_folder=str(copy),
                 experiment=self.plan.experiment.model_copy(
                     update={"config": planned_config(self.plan, comparison)}
                 ),
@@ -143,11 +188,16 @@ class Launcher:
                 hash_seed=hash_seed,
                 sandbox=self.sandbox,
                 recorded=self.tree / RUNS / name,
+                runtime=self.runtime,
             )
             self._record(recorder, messages)
             if self.sandbox.level != "none":
-                _require_same(self.source, scratch / "source", name)
-            result = recorder.result()
+                _require_same(self.materials.source, source, name)
+            check_unchanged(name, self._given(), copy)
+            self._take_outputs(name, copy)
+            result = recorder.result().model_copy(
+                update={"not_compared": self._not_compared(name, copy)}
+            )
             if journal is not None:
                 journal.finish(result)
             return result
@@ -164,13 +214,60 @@ class Launcher:
         """Where the run goes on or begins, its starting state written to ``folder``."""
         plan = self.plan
         if journal is not None:
-            continued = journal.begin(plan.record.keep, plan.experiment.steps)
+            whole = bool(plan.experiment.outputs)
+            continued = journal.begin(plan.record.keep, plan.experiment.steps, whole=whole)
             if continued is not None:
                 _write_start(continued.state, folder)
                 return _Start(continued.step, continued.chain, None, str(folder), continued)
         if comparison is not None and reference is not None:
             return _compose_start(comparison, reference, folder)
         return _Start()
+
+    def _source_in(self, scratch: Path) -> Path:
+        """A copy of the source for one run, which it can read."""
+        source = scratch / SOURCE
+        shutil.copytree(self.materials.source, source)
+        return source
+
+    def _given(self) -> dict[str, Path]:
+        """What lies in the working folder of a run: all of it for a command, else the inputs."""
+        inputs = self.materials.input_paths()
+        if self.plan.experiment.command is None:
+            return inputs
+        return self.materials.source_paths() | inputs | dict(self.runs)
+
+    def _lay_out(self, folder: Path) -> Path:
+        """The working folder of a run's code: a clean copy for a command."""
+        copy = folder if self.plan.experiment.command is None else folder / "copy"
+        copy.mkdir(exist_ok=True)
+        lay_out(self._given(), copy)
+        return copy
+
+    def _take_outputs(self, name: str, copy: Path) -> None:
+        """Take over what a command wrote, which has to be what its log says of it.
+
+        A loop's outputs are the reference's alone: a run that resumes writes only a part of them.
+
+        Raises:
+            CouldNotRunError: it is not.
+        """
+        experiment = self.plan.experiment
+        if not experiment.outputs or (experiment.loop and name != REFERENCE_RUN):
+            return
+        files = find_outputs(name, experiment.outputs, copy, self._given())
+        if not experiment.loop:
+            with open_container(self.tree) as container:
+                recorded = next(RunReader(container, name).steps()).stages
+            if output_stages(name, files, copy) != list(recorded or ()):
+                raise CouldNotRunError(f"run {name!r}: its outputs are not those that it told")
+        take_outputs(name, files, copy, self.tree)
+
+    def _not_compared(self, name: str, copy: Path) -> tuple[str, ...]:
+        """What the reference's command wrote that no pattern of outputs matches."""
+        experiment = self.plan.experiment
+        if experiment.command is None or name != REFERENCE_RUN:
+            return ()
+        return tuple(find_others(experiment.outputs, copy, self._given()))
 
     def _record(self, recorder: Recorder, messages: Generator[Message, None, None]) -> None:
         """Record a run; the worker is ended here, whatever happens."""

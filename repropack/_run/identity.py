@@ -15,6 +15,7 @@ from repropack._format.digests import digest_bytes, digest_stream
 from repropack._read.project import Project
 from repropack._run.distributions import observe_distributions
 from repropack._run.durable import replace_document
+from repropack._run.materials import Materials
 from repropack._run.variables import numeric_variables
 from repropack._run.workplace import IDENTITY
 from repropack.errors import PackageError, UsageError
@@ -24,13 +25,13 @@ from repropack.models.work import BuildIdentity
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def identify_build(project: Project, plan: Plan, source: Path) -> BuildIdentity:
+def identify_build(project: Project, plan: Plan, materials: Materials) -> BuildIdentity:
     """Describe what is built here and now.
 
     Args:
         project: The project.
         plan: Its plan, with the options of this build.
-        source: The copy of its source that is run.
+        materials: The copies of source and inputs that are run.
 
     Returns:
         Everything that can change the bytes of a package, but the machine: that is observed by
@@ -41,10 +42,12 @@ def identify_build(project: Project, plan: Plan, source: Path) -> BuildIdentity:
     """
     license_text = project.license_text()
     distributions = observe_distributions()
+    # what lint may find changes nothing that is recorded: it can be allowed after a long build
+    metadata = project.metadata().model_dump(mode="json", exclude={"allowed_findings"})
     return BuildIdentity(
-        project=dict(_flat("package", project.metadata().model_dump(mode="json")))
-        | dict(_flat("", plan.model_dump(mode="json"))),
-        sources=_digests(source, "*"),
+        project=dict(_flat("package", metadata)) | dict(_flat("", plan.model_dump(mode="json"))),
+        sources=_digests(materials.source, "*"),
+        inputs={} if materials.inputs is None else _digests(materials.inputs, "*"),
         license=None if license_text is None else digest_bytes(license_text),
         repropack=digest_bytes(encode_canonical(_digests(_PACKAGE, "*.py"))),
         interpreter=f"{platform.python_implementation()} {platform.python_version()}",
@@ -97,6 +100,7 @@ def _changes(begun: BuildIdentity, current: BuildIdentity) -> Iterator[str]:
     for what, then, now in (
         ("project", begun.project, current.project),
         ("source", begun.sources, current.sources),
+        ("inputs", begun.inputs, current.inputs),
         ("distributions", begun.distributions, current.distributions),
         ("variables", begun.variables, current.variables),
     ):

@@ -12,6 +12,8 @@ from repropack._format.npy import array_type
 from repropack.errors import StateError
 from repropack.models.worker import KeptStage
 
+_MAX_NAMED = 20
+
 
 class KeptArrays:
     """Appends the arrays of kept stages to raw files that the judge takes over one by one."""
@@ -45,12 +47,17 @@ class KeptArrays:
         self._rows[stage] += 1
         self._seen.add(stage)
 
-    def end_step(self) -> None:
-        """Check that every kept stage was recorded in the step that ends."""
+    def end_step(self, recorded: Sequence[str]) -> None:
+        """Check that every kept stage was among those that the step which ends recorded."""
         for stage in self._stages:
             if stage not in self._seen:
+                named = ", ".join(recorded[:_MAX_NAMED]) or "none"
+                left = len(recorded) - _MAX_NAMED
+                more = f" and {left} more" if left > 0 else ""
                 raise StateError(
-                    stage, "is to be kept: expected a stage of every step, observed none"
+                    stage,
+                    "is in record.keep: expected a stage of that name in every step, observed the "
+                    f"stages {named}{more}",
                 )
         self._seen.clear()
 

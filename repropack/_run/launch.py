@@ -17,8 +17,11 @@ from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS, DEFAULT_RUN_LIMITS, Limits
 from repropack._run.confinement.sandbox import UNCONFINED, Places, Sandbox, compose_policy
 from repropack._run.confinement.supervised import Supervised
+from repropack._run.printed import shown_lines
+from repropack._run.runtime import PRESENT, Runtime
 from repropack._run.variables import worker_environment
 from repropack.errors import (
+    CommandError,
     ConfigurationError,
     CouldNotRunError,
     ExperimentLoadError,
@@ -34,6 +37,7 @@ from repropack.models.worker import Failed, Finished, Job, Message, Stepped
 _MAIN = Path(__file__).with_name("worker_main.py")
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Message)
 _TAIL_BYTES = 2000
+_SHOWN_LINES = 20
 OBSERVE_SECONDS = 60
 GRACE_SECONDS = 10
 """How long a worker that has said its last word may take to end by itself."""
@@ -47,6 +51,7 @@ def run_worker(
     sandbox: Sandbox = UNCONFINED,
     recorded: Path | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    runtime: Runtime = PRESENT,
 ) -> Generator[Message, None, None]:
     """Run one job in a fresh process and hand over its messages as they come.
 
@@ -62,6 +67,7 @@ def run_worker(
         sandbox: How the worker is confined, and its limits.
         recorded: The folder in which the run is recorded; it counts against the run's limits.
         limits: ``max_document_bytes`` and ``max_json_depth`` bound a message.
+        runtime: The interpreter of the worker.
 
     Yields:
         Every message up to and including ``Finished``.
@@ -72,14 +78,16 @@ def run_worker(
         ConfinementUnavailableError: the sandbox does not exist on this machine.
     """
     environment = worker_environment(dict(os.environ), hash_seed=hash_seed)
+    environment = runtime.with_programs(environment)
     environment["TMPDIR"] = str(scratch)
     places = Places(
         scratch,
         read_only=tuple(Path(path) for path in (job.source, job.start) if path is not None),
         writable=(scratch, Path(job.output)),
+        timeout_seconds=job.experiment.timeout_seconds,
     )
-    command = [sys.executable, "-P", "-B", str(_MAIN)]
-    policy = compose_policy(sandbox, command, environment, places)
+    command = [runtime.python, "-P", "-B", str(_MAIN), *_own_variables(job)]
+    policy = compose_policy(sandbox, command, environment, places, view=runtime.view)
     if recorded is not None:
         policy["watched"].append(str(recorded))
     kept = (sandbox.limits or DEFAULT_RUN_LIMITS).max_run_output_bytes
@@ -90,7 +98,15 @@ def run_worker(
             f"run {job.run!r}: the worker cannot be started: {error.strerror}"
         ) from error
     with worker:
-        yield from _converse(worker, job, limits)
+        own = sandbox.limits is None
+        with _showing_prints(worker, job) if own else contextlib.nullcontext():
+            yield from _converse(worker, job, limits)
+
+
+def _own_variables(job: Job) -> list[str]:
+    """The arguments by which a worker gets the plan's variables, and the supervisor does not."""
+    variables = job.experiment.environment
+    return ["with", encode_canonical(variables).decode().strip()] if variables else []
 
 
 def observe_here() -> EnvironmentRecord:
@@ -133,7 +149,7 @@ def _converse(worker: Supervised, job: Job, limits: Limits) -> Iterator[Message]
         message = _read_message(raw, job.run, limits)
         if isinstance(message, Failed):
             worker.wait(GRACE_SECONDS)
-            raise _error_of(message, job.run)
+            raise _error_of(message, job)
         if isinstance(message, Stepped):
             step = message.step
         yield message
@@ -154,14 +170,17 @@ def _read_message(raw: bytes, run: str, limits: Limits) -> Message:
         ) from error
 
 
-def _error_of(failure: Failed, run: str) -> RepropackError:
+def _error_of(failure: Failed, job: Job) -> RepropackError:
+    run = job.run
     if failure.reason == "load":
         return ExperimentLoadError(failure.message, hint=failure.hint)
     if failure.reason == "environment":
         return CouldNotRunError(failure.message, hint=failure.hint)
     if failure.reason == "configuration":
         return ConfigurationError(failure.message, hint=failure.hint)
-    place = f" (run {run!r}, step {failure.step})"
+    if failure.reason == "command":
+        return CommandError(run, failure.message, hint=failure.hint)
+    place = f" (run {run!r}, step {failure.step})" if not job.trial else " (tried before the run)"
     if failure.reason == "state":
         return StateError(failure.name, failure.message + place, hint=failure.hint)
     if failure.reason == "dtype":
@@ -192,9 +211,11 @@ def _died(worker: Supervised, run: str, step: int) -> CouldNotRunError:
 def beyond_limit(report: Mapping[str, Any], where: str) -> CouldNotRunError:
     """What is said of a run that was ended by one of its limits."""
     limit, allowed, observed = (report[name] for name in ("limit", "allowed", "observed"))
+    hint = f"raise it with --limit {limit}=VALUE if the run may take that much"
+    if limit == "timeout-seconds":
+        hint = "raise it in the project file if the run may take that long"
     return CouldNotRunError(
-        f"{where}: limit {limit} exceeded: allowed {allowed}, observed {observed}",
-        hint=f"raise it with --limit {limit}=VALUE if the run may take that much",
+        f"{where}: limit {limit} exceeded: allowed {allowed}, observed {observed}", hint=hint
     )
 
 
@@ -205,6 +226,25 @@ def _how_it_ended(status: int) -> str:
         return f"was ended by signal {-status} ({signal.Signals(-status).name})"
     except ValueError:  # a real-time signal has no name
         return f"was ended by signal {-status}"
+
+
+@contextlib.contextmanager
+def _showing_prints(worker: Supervised, job: Job) -> Iterator[None]:
+    """Put what the caller's own code printed last into the error that it ends with."""
+    try:
+        yield
+    except RepropackError as error:
+        worker.end()
+        error.printed = _last_lines(worker.printed(), job, error)
+        raise
+
+
+def _last_lines(printed: bytes, job: Job, error: RepropackError) -> tuple[str, ...]:
+    """The end of what a run printed, its own folders left out of paths."""
+    text = printed.decode("utf-8", "replace")
+    for folder in (job.source, job.copy_folder):
+        text = text.replace(f"{folder}/", "") if folder is not None else text
+    return shown_lines(text.rstrip().splitlines(), error)[-_SHOWN_LINES:]
 
 
 def last_printed_line(printed: bytes) -> str:

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import math
 import sys
+import tempfile
 import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,9 +19,11 @@ from pydantic.errors import PydanticUndefinedAnnotation
 
 from repropack._format.canonical import encode_canonical
 from repropack._format.state import decode_value, encode_value
+from repropack._run.origins import modules_outside
 from repropack.errors import ConfigurationError, ExperimentLoadError, PackageFormatError
 
 MAX_LINE_CHARACTERS = 400
+_MAX_NAMED = 5
 _METHODS = ("step", "state_dict", "load_state_dict")
 
 
@@ -49,9 +52,26 @@ def load_entry_point(entry_point: str) -> Callable[..., Any]:
         observed = "nothing of that name" if target is None else type(target).__name__
         raise ExperimentLoadError(
             f"entry point {entry_point!r}: expected a class or function {attribute!r} in "
-            f"{module_name!r}, observed {observed}"
+            f"{module_name!r}, observed {observed}",
+            hint=_names_meant(attribute, module_name),
         )
     return typing.cast("Callable[..., Any]", target)
+
+
+def _names_meant(attribute: str, module_name: str) -> str | None:
+    """The classes and functions of a module that may have been meant; the like one, if any is."""
+    names = [
+        name
+        for name, value in vars(sys.modules[module_name]).items()
+        if (inspect.isclass(value) or inspect.isfunction(value))
+        and value.__module__ == module_name
+        and not name.startswith("_")
+    ]
+    close = difflib.get_close_matches(attribute, names, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    more = " and more" if len(names) > _MAX_NAMED else ""
+    return f"{module_name!r} has {', '.join(names[:_MAX_NAMED])}{more}" if names else None
 
 
 def check_origin(entry_point: str, source: Path) -> None:
@@ -73,6 +93,29 @@ def check_origin(entry_point: str, source: Path) -> None:
             f"entry point {entry_point!r}: expected module {module_name!r} in the experiment's "
             "source, observed one of that name elsewhere",
             hint="list the module's files under source, relative to the folder it is imported from",
+        )
+
+
+def check_modules(source: Path, known: frozenset[str]) -> None:
+    """See to it that every module that was imported is packed or installed.
+
+    Modules that the run itself made, in its working or temporary folder, are its own.
+
+    Args:
+        source: Root of the experiment's source.
+        known: Names of the modules that were there before the experiment.
+
+    Raises:
+        ExperimentLoadError: a module is from somewhere else; all of them are named.
+    """
+    found = modules_outside(source, (Path.cwd(), Path(tempfile.gettempdir())), known)
+    if found:
+        named = [f"{name} ({'/'.join(Path(file).parts[-2:])})" for name, file in found.items()]
+        more = f" and {len(named) - _MAX_NAMED} more" if len(named) > _MAX_NAMED else ""
+        raise ExperimentLoadError(
+            "expected every imported module packed or installed, observed from elsewhere: "
+            f"{', '.join(named[:_MAX_NAMED])}{more}",
+            hint="pack its file with source, or install its distribution without -e",
         )
 
 

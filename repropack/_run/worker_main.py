@@ -5,6 +5,8 @@ Run by path with ``-P``, so that neither this folder nor the working directory i
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -22,10 +24,21 @@ def _import_own_package() -> None:
     spec.loader.exec_module(module)
 
 
+def _begin_again_with(variables: str) -> None:
+    """Become this script with more variables, a JSON object: some count from the very start."""
+    command = [sys.executable, "-P", "-B", __file__]
+    environment = {**os.environ, **json.loads(variables)}  # noqa: TID251 - before repropack is there
+    os.execve(sys.executable, command, environment)  # noqa: S606 - the same program
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["with"]:
+        _begin_again_with(sys.argv[2])
     _import_own_package()
     if sys.argv[1:] == ["observe"]:
         from repropack._run.environment import main
+    elif sys.argv[1:] == ["locate"]:
+        from repropack._run.origins import main
     else:
         from repropack._run.worker import main
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from repropack._format.layout import AFTER, INPUTS, SOURCE
 from repropack._run.durable import os_problem
 from repropack._run.folders import MOVED_UP, remove_tree
 from repropack.errors import BusyError, CouldNotRunError, UsageError
@@ -29,7 +30,7 @@ RECORDED, NOTES, SCRATCH, ASSEMBLED, ASIDE = (
 """There as well: the runs as a package holds them, notes of each, the workers' folders, the package
 put together anew at each attempt, and its zip."""
 _KNOWN_NAMES = frozenset(
-    {IDENTITY, f"{IDENTITY}.new", "source", RECORDED, NOTES, SCRATCH, ASSEMBLED, ASIDE}
+    {IDENTITY, f"{IDENTITY}.new", SOURCE, INPUTS, AFTER, RECORDED, NOTES, SCRATCH, ASSEMBLED, ASIDE}
 )
 _WRONG_USE = frozenset(
     {errno.EACCES, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR,

@@ -11,7 +11,7 @@ from repropack._format.paths import shown_path
 from repropack._read.package import Package
 from repropack._run.confinement.probing import choose_sandbox
 from repropack._run.confinement.sandbox import Sandbox
-from repropack._run.confinement.view import machine_view
+from repropack._run.confinement.view import View, machine_view
 from repropack.errors import ConfinementUnavailableError, UsageError
 from repropack.lab import SHIPPED_SOURCES
 from repropack.models.reports import Confinement
@@ -39,12 +39,16 @@ BY_DEFAULT = Consent()
 """Confined, unless repropack ships the source."""
 
 
-def confine(package: Package, consent: Consent) -> tuple[Sandbox, ConfinementReason | None]:
+def confine(
+    package: Package, consent: Consent, *, recreated: bool = False
+) -> tuple[Sandbox, ConfinementReason | None]:
     """How a package's code is run, and why unconfined where it is.
 
     Args:
         package: The package, checked.
         consent: What the caller allows.
+        recreated: It runs in an environment that the package names: then also a source that
+            repropack ships meets foreign code.
 
     Returns:
         A sandbox, and the reason where its level is ``none``.
@@ -55,20 +59,29 @@ def confine(package: Package, consent: Consent) -> tuple[Sandbox, ConfinementRea
     limits = consent.run_limits
     if consent.trust is not None:
         return Sandbox("none", limits), "trusted"
-    if consent.sandbox is None and is_shipped(package):
+    if consent.sandbox is None and not recreated and is_shipped(package):
         return Sandbox("none", limits), "shipped-source"
     return choose_sandbox(consent.sandbox, limits), None
 
 
 def is_shipped(package: Package) -> bool:
-    """Whether the source is one that repropack ships, and is entered where that one is."""
-    shipped = SHIPPED_SOURCES.get(package.source_digest)
+    """Whether the source is one that repropack ships, and is entered where that one is.
+
+    A command, a variable or an input could make anything run beside it.
+
+    Returns:
+        Whether nothing foreign is executed when its runs are.
+    """
+    shipped, experiment = SHIPPED_SOURCES.get(package.source_digest), package.plan.experiment
     has_inputs = any(entry.role == "input" for entry in package.manifest.entries)
-    return (
-        shipped is not None
-        and package.plan.experiment.entry_point == shipped.entry_point
-        and not has_inputs
+    foreign = (
+        experiment.command
+        or experiment.environment
+        or experiment.import_from
+        or package.plan.after
+        or has_inputs
     )
+    return shipped is not None and experiment.entry_point == shipped.entry_point and not foreign
 
 
 def require_trusted(package: Package, consent: Consent) -> None:
@@ -84,19 +97,20 @@ def require_trusted(package: Package, consent: Consent) -> None:
         )
 
 
-def require_unseen(path: str | Path, sandbox: Sandbox) -> None:
+def require_unseen(path: str | Path, sandbox: Sandbox, view: View | None = None) -> None:
     """A program that saw its package could read there what it is to compute.
 
     Args:
         path: The package.
         sandbox: How its code will be run.
+        view: What it will see of this machine; this interpreter's view where it is ``None``.
 
     Raises:
         ConfinementUnavailableError: the package lies in what is shown to a confined program.
     """
     if sandbox.level == "none":
         return
-    seen = machine_view().shows(str(path))
+    seen = (machine_view() if view is None else view).shows(str(path))
     if seen is not None:
         raise ConfinementUnavailableError(
             "confinement: expected a package that the confined program does not see, observed one "

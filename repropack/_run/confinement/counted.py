@@ -97,6 +97,12 @@ def _read(file: str) -> str:
 # ---------------------------------------------------------------- memory
 
 
+def hold_time(timeout_seconds: int | None, observed: int) -> None:
+    """Hold a run to the time that its own plan gives it; None gives it any."""
+    if timeout_seconds is not None:
+        hold("timeout-seconds", {"timeout-seconds": timeout_seconds}, observed)
+
+
 def look(processes: list[int], limits: dict[str, int]) -> None:
     """Count processes with their threads, and the memory that they hold together."""
     threads = most = 0

@@ -46,12 +46,13 @@ UNCONFINED = Sandbox()
 
 @dataclass(frozen=True)
 class Places:
-    """What one run has besides the view: its folders, absolute real paths, and its sockets.
+    """What one run has besides the view: its folders, absolute real paths, sockets and time.
 
     Attributes:
         folder: Its working directory.
         read_only: What it may read.
         writable: What it may change.
+        timeout_seconds: Seconds of wall time that its plan gives it; ``None``: any.
         loopback: It may talk to itself over internet sockets, as a notebook's kernel does; only
             where a network namespace is around it.
     """
@@ -60,6 +61,7 @@ class Places:
     read_only: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
     loopback: bool = False
+    timeout_seconds: int | None = None
 
 
 def compose_policy(
@@ -92,6 +94,7 @@ def compose_policy(
         "limits": {},
         "rlimits": {},
         "seccomp": None,
+        "timeout_seconds": places.timeout_seconds,
         "watched": [str(path) for path in places.writable],
     }
     if sandbox.limits is not None:

@@ -115,6 +115,7 @@ def _watch(tree: _Tree, policy: dict[str, Any], judge: int) -> dict[str, Any]:
             return {"stopped": True}
         tree.reap()
         now = time.monotonic()
+        counted.hold_time(policy["timeout_seconds"], int(now - begun))
         if limits:  # also of a run that has ended, where this process was kept from looking
             counted.hold("max_run_seconds", limits, int(now - begun))
         if tree.status is not None:

@@ -81,6 +81,23 @@ class View:
         real = Path(path).resolve()
         return next((str(p) for p in (real, *real.parents) if str(p) in self.shown), None)
 
+    def joined(self, other: View) -> View:
+        """What either view shows.
+
+        Args:
+            other: Another view of this machine.
+
+        Returns:
+            Both together.
+        """
+        both = _Composing(
+            frozenset(),
+            {*self.shown, *other.shown},
+            {*self.listed, *other.listed},
+            dict((*self.links, *other.links)),
+        )
+        return both.result()
+
 
 @lru_cache(maxsize=1)
 def machine_view() -> View:
@@ -93,8 +110,37 @@ def machine_view() -> View:
         CouldNotRunError: the interpreter does not start, or an editable folder is too large.
     """
     environment = worker_environment(dict(os.environ))
+    return _view_of(_ask_interpreter(environment), environment)
+
+
+def foreign_view(interpreter: str, folder: Path) -> View:
+    """The view of workers in an environment that others' distributions were installed into.
+
+    Nothing in that environment is started to find out: an interpreter runs what lies in the
+    environment as soon as it begins.
+
+    Args:
+        interpreter: The interpreter that the environment was made from, as a path.
+        folder: The environment.
+
+    Returns:
+        What ``machine_view`` would be if this process ran in that environment.
+
+    Raises:
+        CouldNotRunError: the interpreter does not start.
+    """
+    environment = worker_environment(dict(os.environ))
+    told = _ask_interpreter(environment, interpreter, "-I", "-S")
+    prefixes = [*told["prefixes"], str(folder)]
+    installed = [str(path) for path in sorted(folder.glob("lib*/python*/site-packages"))]
+    python = str(folder / "bin" / "python")
+    told = {**told, "prefixes": prefixes, "path": [*told["path"], *installed], "executable": python}
+    return _view_of(told, environment)
+
+
+def _view_of(told: dict[str, Any], environment: dict[str, str]) -> View:
     return compute_view(
-        _ask_interpreter(environment),
+        told,
         libraries=[
             *(
                 entry
@@ -318,10 +364,12 @@ def _loaded_libraries() -> list[str]:
     return found
 
 
-def _ask_interpreter(environment: dict[str, str]) -> dict[str, Any]:
+def _ask_interpreter(
+    environment: dict[str, str], interpreter: str = sys.executable, *flags: str
+) -> dict[str, Any]:
     try:
-        done = subprocess.run(  # noqa: S603 - our own interpreter and script
-            [sys.executable, "-P", "-B", str(_MAIN)],
+        done = subprocess.run(  # noqa: S603 - an interpreter of this machine, and our own script
+            [interpreter, *(flags or ("-P",)), "-B", str(_MAIN)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=environment,

@@ -1,0 +1,398 @@
+"""One run, as the process that makes it tells it: state, steps, what was recorded, the end.
+
+Both forms of a stepwise experiment speak through a session: the worker for one with an entry
+point, the script's own process for a loop. A session computes no chain and writes no log: that is
+the judge's (``recorder``).
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO, Protocol, TypeVar
+
+import numpy.typing as npt
+
+from repropack._format.canonical import encode_canonical
+from repropack._format.checkpoints import (
+    checkpoint_name,
+    describe_state,
+    fingerprint_constants,
+    read_state,
+    write_state,
+)
+from repropack._format.state import EncodedState, decode_state, encode_state, fingerprint_components
+from repropack._run.environment import observe_environment
+from repropack._run.guard import check_guard
+from repropack._run.kept import KeptArrays
+from repropack._run.loading import last_line, one_line
+from repropack._run.probe_card import changed_families, probe_card
+from repropack.errors import (
+    CommandError,
+    ConfigurationError,
+    CouldNotRunError,
+    ExperimentLoadError,
+    RepropackError,
+    StateError,
+    UnsupportedDtypeError,
+)
+from repropack.experiment import State, Trace, constants_of
+from repropack.models.base import Model
+from repropack.models.checkpoint import StoredState
+from repropack.models.worker import (
+    Checkpointed,
+    Failed,
+    FailureReason,
+    Finished,
+    Job,
+    Ready,
+    Stepped,
+)
+
+START_NAME = "start"
+_OF_A_LOOP = {
+    "state_dict": "taking the attached state",
+    "load_state_dict": "restoring the attached state",
+}
+
+_T = TypeVar("_T")
+
+
+class Stateful(Protocol):
+    """What a session needs of an experiment: its state, and how to go on from one."""
+
+    def state_dict(self) -> State:
+        """The complete state."""
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue from ``state``."""
+
+
+class RaisedError(RepropackError):
+    """The experiment raised something of its own after its first state."""
+
+
+class Session:
+    """Tells one run, from its first state to its end.
+
+    Call ``begin`` once, then ``open_step`` and ``close_step`` for every step, then ``end``; or
+    ``fail``, after which nothing more is said.
+
+    Attributes:
+        step: The step under way, or the one before the first.
+        stage: The stage recorded last in that step.
+        is_loop: Whether the script's own process speaks, which owns its loop.
+        ended: Whether the last word is said.
+        failed: Whether it was that the run cannot go on.
+    """
+
+    def __init__(self, job: Job, protocol: BinaryIO, source: Path) -> None:
+        """Prepare a run.
+
+        Args:
+            job: What is run.
+            protocol: Where messages go.
+            source: Folder of the code that runs, to name places in it.
+        """
+        self._job, self.is_loop = job, job.experiment.loop
+        self._protocol = protocol
+        self._source = source.resolve()
+        self._output = Path(job.output)
+        self._kept = KeptArrays(self._output, job.record.keep)
+        self._components: tuple[str, ...] = ()
+        self._card: Mapping[str, str] = {}
+        self.step = job.first_step - 1
+        self.stage: str | None = None
+        self.ended = self.failed = False
+
+    @property
+    def subject(self) -> str:
+        """What is run, as errors name it.
+
+        Returns:
+            The entry point, or the command.
+        """
+        plan = self._job.experiment
+        if plan.command is None:
+            return f"entry point {plan.entry_point!r}"
+        return f"command {' '.join(plan.command)!r:.120}"
+
+    def called(self, method: str) -> str:
+        """What is called where ``method`` is: a script that owns its loop has no such method."""
+        return _OF_A_LOOP[method] if self.is_loop else method
+
+    def say(self, message: Model) -> None:
+        """Send one message and flush it, so that nothing recorded is lost with the process."""
+        self._protocol.write(encode_canonical(message.model_dump(mode="json")))
+        self._protocol.flush()
+
+    def begin(
+        self, experiment: Stateful, config: dict[str, Any], schema: dict[str, Any] | None
+    ) -> None:
+        """Look at the machine, restore what the run begins from, and tell the first state.
+
+        Args:
+            experiment: The experiment, all that it imports being imported.
+            config: Its configuration, complete and encoded.
+            schema: JSON Schema of the configuration, where it has one.
+
+        Raises:
+            ExperimentError: what it hands over cannot be stored, or one of its methods raised.
+            CouldNotRunError: arithmetic is not IEEE 754's, or the state cannot be written.
+        """
+        check_guard()
+        self._card = probe_card()
+        if self._job.start is not None:
+            self._restore(experiment, Path(self._job.start))
+        constants = self.guarded("constants", lambda: encode_state(constants_of(experiment)))
+        start = self._job.first_step - 1
+        components = self._store(self.state_of(experiment), start)
+        self._know(components)
+        self.say(
+            Ready(
+                config=config,
+                config_schema=schema,
+                constants=fingerprint_constants(constants),
+                state=components,
+                environment=observe_environment(self._card),
+            )
+        )
+        self.say(Checkpointed(step=start))
+
+    def _restore(self, experiment: Stateful, folder: Path) -> None:
+        stored = StoredState.model_validate_json((folder / f"{START_NAME}.json").read_bytes())
+        with (folder / f"{START_NAME}.npz").open("rb") as stream:
+            state = decode_state(read_state(stream, stored, where=f"{START_NAME}.npz"))
+        self.guarded(self.called("load_state_dict"), lambda: experiment.load_state_dict(state))
+
+    def open_step(self, step: int) -> Trace:
+        """Begin a step.
+
+        Args:
+            step: Its number.
+
+        Returns:
+            What the step records into.
+        """
+        self.step, self.stage = step, None
+        return Trace(
+            components=self._components, stages=self._with_stages(step), keep=self._note_stage
+        )
+
+    def close_step(self, experiment: Stateful, trace: Trace) -> bool:
+        """Tell the step that ``open_step`` began, and the state after it.
+
+        Args:
+            experiment: The experiment after the step.
+            trace: What ``open_step`` gave.
+
+        Returns:
+            Whether the run ends with this step.
+
+        Raises:
+            ExperimentError: the state cannot be stored, ``state_dict`` raised, or a stage that is
+                to be kept is missing.
+            CouldNotRunError: what was recorded cannot be written.
+        """
+        record, step = self._job.record, self.step
+        with_stages = self._with_stages(step)
+        if with_stages:
+            self._kept.end_step([stage for stage, _ in trace.stages])
+        ends = step == self._job.experiment.steps or trace.finish_reason is not None
+        stores = ends or (
+            record.checkpoint_every is not None and step % record.checkpoint_every == 0
+        )
+        components: tuple[tuple[str, str], ...] | None = None
+        if stores:
+            components = self._store(self.state_of(experiment), step)
+        elif step % record.state_every == 0:
+            components = fingerprint_components(self.state_of(experiment))
+        self.say(
+            Stepped(
+                step=step,
+                stages=trace.stages if with_stages else None,
+                declarations=tuple(trace.declarations.items()) if with_stages else None,
+                state=components,
+                metrics=trace.metrics,
+                printed=trace.printed(record.printed),
+                finish=trace.finish_reason,
+            )
+        )
+        if stores:
+            self.say(Checkpointed(step=step, kept=self._kept.hand_over()))
+        if components is not None:
+            self._know(components)
+        return ends
+
+    def end(self) -> None:
+        """Say that the run has ended as planned, and what the probe card gives now."""
+        self.ended = True
+        self.say(Finished(changed_families=changed_families(self._card, probe_card())))
+
+    def end_trial(self) -> None:
+        """Say that a trial has found nothing."""
+        self.ended = True
+        self.say(Finished())
+
+    def fail(self, error: RepropackError) -> None:
+        """Say why the run cannot go on."""
+        self.ended = self.failed = True
+        self.say(self._failure(error))
+
+    def guarded(
+        self, what: str, call: Callable[[], _T], when: str = " before the first step"
+    ) -> _T:
+        """Call into the experiment; what it raises becomes one line that names the place.
+
+        Args:
+            what: The method that is called.
+            call: The call.
+            when: How the message goes on after "raised", before the first step.
+
+        Returns:
+            What the call returns.
+
+        Raises:
+            ExperimentLoadError: it raised before the first step.
+            RaisedError: it raised later.
+            RepropackError: one of ours, unchanged.
+        """
+        try:
+            return call()
+        except RepropackError:
+            raise
+        except (Exception, SystemExit) as error:
+            line = last_line(error)
+            if self.step < self._job.first_step:
+                raise ExperimentLoadError(f"{self.subject}: {what} raised{when}: {line}") from error
+            raise RaisedError(line if what == "step" else f"{what}: {line}") from error
+
+    def state_of(self, experiment: Stateful) -> EncodedState:
+        """The experiment's state as it is stored.
+
+        Args:
+            experiment: The experiment.
+
+        Returns:
+            Its state, arrays copied.
+
+        Raises:
+            ExperimentError: it cannot be stored, or ``state_dict`` raised.
+        """
+        return self.guarded(
+            self.called("state_dict"), lambda: encode_state(experiment.state_dict())
+        )
+
+    def _with_stages(self, step: int) -> bool:
+        last = self._job.experiment.steps
+        return step % self._job.record.stages_every == 0 or step == last
+
+    def _know(self, components: tuple[tuple[str, str], ...]) -> None:
+        """Remember which components the state has, to check the next step's ``of`` against."""
+        self._components = tuple(name for name, _ in components)
+
+    def _note_stage(self, stage: str, array: npt.NDArray[Any]) -> None:
+        self.stage = stage
+        self._writing(lambda: self._kept.add(stage, array))
+
+    def _store(self, state: EncodedState, step: int) -> tuple[tuple[str, str], ...]:
+        name = checkpoint_name(step)
+        stored = describe_state(state)
+
+        def write() -> None:
+            with (self._output / f"{name}.npz").open("wb") as stream:
+                write_state(stream, state)
+            document = encode_canonical(stored.model_dump(mode="json"))
+            (self._output / f"{name}.json").write_bytes(document)
+
+        self._writing(write)
+        return stored.components
+
+    def _writing(self, write: Callable[[], None]) -> None:
+        """Write what is handed over; a disk that is full or fails is no fault of the experiment."""
+        try:
+            write()
+        except OSError as error:
+            raise CouldNotRunError(
+                f"run {self._job.run!r}, step {self.step}: what was recorded cannot be handed "
+                f"over: {error.strerror or error}"
+            ) from error
+
+    def _failure(self, error: RepropackError) -> Failed:
+        reason: FailureReason = "step"
+        name, message, dtype = "", error.message, None
+        if isinstance(error, ExperimentLoadError):
+            reason = "load"
+        elif isinstance(error, ConfigurationError):
+            reason = "configuration"
+        elif isinstance(error, CouldNotRunError):
+            reason = "environment"
+        elif isinstance(error, CommandError):
+            reason, message = "command", error.problem
+        elif isinstance(error, UnsupportedDtypeError):
+            reason, name, message, dtype = "dtype", error.name, error.problem, error.dtype
+        elif isinstance(error, StateError):
+            reason, name, message = "state", error.name, error.problem
+        hint = error.hint or place_in(self._source, error)
+        return Failed(
+            reason=reason,
+            name=one_line(name),
+            message=one_line(message),
+            hint=None if hint is None else one_line(hint),
+            step=self.step,
+            stage=self.stage,
+            dtype=None if dtype is None else one_line(dtype),
+        )
+
+
+def place_in(source: Path, error: BaseException) -> str | None:
+    """Where in a folder of code an error came from, as a hint.
+
+    Args:
+        source: The folder, without links in its path.
+        error: The error, or one that has it as its cause.
+
+    Returns:
+        The innermost place below the folder; ``None`` if nowhere.
+    """
+    for frame in reversed(traceback.extract_tb((error.__cause__ or error).__traceback__)):
+        file = Path(frame.filename).resolve()
+        if file.is_relative_to(source):
+            place = file.relative_to(source).as_posix()
+            return f"look at {place}, line {frame.lineno}, in {frame.name}"
+    return None
+
+
+def print_failure(error: BaseException, source: Path) -> None:
+    """Print what the experiment raised, from the first frame on that lies in its source.
+
+    Args:
+        error: The error, or one that has it as its cause.
+        source: Folder of the code that is run.
+    """
+    raised, root = error.__cause__ or error, source.resolve()
+    own = raised.__traceback__
+    while own is not None and not _lies_in(own.tb_frame, root):
+        own = own.tb_next
+    if own is not None or raised is not error:
+        traceback.print_exception(type(raised), raised, own, chain=own is not None)
+
+
+def _lies_in(frame: FrameType, source: Path) -> bool:
+    return Path(frame.f_code.co_filename).resolve().is_relative_to(source)
+
+
+def silence_children(descriptor: int) -> None:
+    """See to it that a forked child cannot speak for this process.
+
+    It gets standard error in the descriptor's place, so that it neither sends messages nor keeps
+    their reader waiting for their end.
+
+    Args:
+        descriptor: Where this process's messages go.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os.dup2(2, descriptor, inheritable=False))

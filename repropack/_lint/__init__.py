@@ -1,0 +1,1 @@
+"""The rules of ``lint``: what reviewers ask for, and what must not be published. Nothing runs."""

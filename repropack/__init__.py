@@ -9,8 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from repropack._version import __version__ as __version__
 from repropack.errors import (
     BusyError,
+    CommandError,
     ConfigurationError,
     ConfinementUnavailableError,
     CouldNotRunError,
@@ -20,6 +22,7 @@ from repropack.errors import (
     InexactResumeError,
     IntegrityError,
     LimitExceededError,
+    LintError,
     PackageError,
     PackageFormatError,
     ProjectError,
@@ -37,13 +40,16 @@ if TYPE_CHECKING:
     from repropack._read.package import open_package
     from repropack.build import build_package
     from repropack.check import check_package
+    from repropack.diff import diff_packages
     from repropack.experiment import Experiment, State, Trace
+    from repropack.lint import lint_path
+    from repropack.loop import attach
     from repropack.verify import verify_package
 
-__version__ = "0.1.0"
 
 __all__ = [
     "BusyError",
+    "CommandError",
     "ConfigurationError",
     "ConfinementUnavailableError",
     "CouldNotRunError",
@@ -54,6 +60,7 @@ __all__ = [
     "InexactResumeError",
     "IntegrityError",
     "LimitExceededError",
+    "LintError",
     "PackageError",
     "PackageFormatError",
     "ProjectError",
@@ -67,8 +74,11 @@ __all__ = [
     "UnsupportedDtypeError",
     "UnsupportedVersionError",
     "UsageError",
+    "attach",
     "build_package",
     "check_package",
+    "diff_packages",
+    "lint_path",
     "open_package",
     "verify_package",
 ]
@@ -77,8 +87,11 @@ _HOMES = {
     "Experiment": "repropack.experiment",
     "State": "repropack.experiment",
     "Trace": "repropack.experiment",
+    "attach": "repropack.loop",
     "build_package": "repropack.build",
     "check_package": "repropack.check",
+    "diff_packages": "repropack.diff",
+    "lint_path": "repropack.lint",
     "open_package": "repropack._read.package",
     "verify_package": "repropack.verify",
 }

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import dataclass, replace
+import errno
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from nbformat import NotebookNode
-
-from repropack._compare.outcomes import compute_results, describe_reference
-from repropack._format.canonical import encode_canonical
-from repropack._format.layout import (
-    CHECKER,
-    CONFIG_SCHEMA,
-    ENVIRONMENT,
-    LICENSE,
-    NOTEBOOK,
-    PLAN,
-    README,
-    REFERENCE_RUN,
-    RESULTS,
-    SCHEMAS,
-    SOURCE,
-    checkpoint_folder,
-    kept_path,
-)
+from repropack._assembling import assemble_package
+from repropack._format.layout import AFTER, INPUTS, REFERENCE_RUN, SOURCE
 from repropack._format.paths import shown_path
-from repropack._format.released import checker_bytes
-from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
-from repropack._present.notebook import make_notebook
-from repropack._present.package_readme import package_readme
-from repropack._present.rendered import load_painter, render_figures
-from repropack._read.container import Container, open_container
-from repropack._read.equality import hold_against
-from repropack._read.package import evidence_digest
+from repropack._lint.examine import OnFindings, lint_before_build, lint_before_publishing
+from repropack._present.rendered import load_painter
+from repropack._read.container import open_container
 from repropack._read.project import Project, load_project
 from repropack._read.run import RunReader
-from repropack._run.assemble import (
-    check_written,
-    link_files,
-    list_entries,
-    publish,
-    write_documents,
-    write_package,
-)
+from repropack._run.after import run_after
+from repropack._run.assemble import Supplement, check_written, publish, write_package
+from repropack._run.chosen_sources import ChosenSources, choose_sources, with_tracked
 from repropack._run.completing import (
     check_names,
     check_restored,
@@ -52,13 +25,15 @@ from repropack._run.completing import (
     completed_plan,
 )
 from repropack._run.continuing import check_environment, has_something
+from repropack._run.distributions import check_own_name
 from repropack._run.durable import os_problem, sync_path
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.identity import check_identity, identify_build, write_identity
-from repropack._run.notebook import execute_notebook
-from repropack._run.notebook_form import notebook_bytes
+from repropack._run.locking import LockedEnvironment, lock_environment
+from repropack._run.materials import Materials, copy_materials
 from repropack._run.recorder import RecordedRun
 from repropack._run.target import check_target
+from repropack._run.versions import check_version_built, check_version_planned
 from repropack._run.workplace import (
     ASIDE,
     ASSEMBLED,
@@ -73,6 +48,8 @@ from repropack._run.workplace import (
 )
 from repropack.errors import CouldNotRunError, InexactResumeError, RepropackError, UsageError
 from repropack.lab import LAB_PROJECT
+from repropack.models.lint import LintFinding
+from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import Plan
 from repropack.models.reports import BuildReport, ContinuedRun
 from repropack.models.results import Results
@@ -89,8 +66,11 @@ def build_package(  # noqa: PLR0913 - the options of the verb
     directory: bool = False,
     compress: bool = False,
     unexecuted_notebook: bool = False,
+    lock: bool = False,
+    with_wheels: bool = False,
     left_over: LeftOverWork = "refuse",
     on_step: OnStep | None = None,
+    on_findings: OnFindings | None = None,
 ) -> BuildReport:
     """Run a project's plan and write its reproducibility package.
 
@@ -105,14 +85,18 @@ def build_package(  # noqa: PLR0913 - the options of the verb
         project: Folder with a project file, or the file; the built-in replay lab where ``None``.
         output: The package to write; ``<name>-<version>.zip`` here where ``None`` (without
             ``.zip`` for a directory). Missing parent folders are made.
-        force: Replace an existing package.
+        force: Replace an existing package: of another version, or of the same evidence.
         directory: Write a directory instead of a zip.
         compress: Deflate the zip's entries. Their bytes then depend on the zlib in use.
         unexecuted_notebook: Pack the notebook without running it, which repeats every run; the
             plan records it.
+        lock: Lock the distributions of this environment, by the index in use.
+        with_wheels: Pack their wheels as well, which implies ``lock``.
         left_over: Where an interrupted build of the target left something: ``resume`` continues it,
             ``discard`` begins again, ``refuse`` does neither.
         on_step: Called after each step with the run's name, the step and the last step planned.
+        on_findings: Called with what ``lint`` found in the project, before anything runs, and
+            with what it found in what the runs made. The built-in lab is not looked at.
 
     Returns:
         Digests, size and results; ``expectations_held`` says whether all comparisons came out as
@@ -120,21 +104,25 @@ def build_package(  # noqa: PLR0913 - the options of the verb
 
     Raises:
         UsageError: no such project, the target exists and ``force`` is not given or is of another
-            kind, nothing can be written there, a comparison resumes after the reference's end, an
-            interrupted build is there, or it cannot be continued because something has changed.
-        ProjectError: faults in the project file.
+            kind or is this version with other evidence, nothing can be written there, a comparison
+            resumes after the reference's end, an interrupted build is there, or it cannot be
+            continued because something has changed.
+        ProjectError: faults in the project file, or the experiment imports what is neither packed
+            nor installed.
+        LintError: the project, or what its runs made, holds what must not be packed.
         ExperimentError: the experiment failed; nothing is written at the target.
         InexactResumeError: a continued run does not give what was recorded before.
         BusyError: another build or unpack of the target is under way.
-        CouldNotRunError: a worker died, the disk is full or fails, or the notebook cannot be
-            executed here.
+        CouldNotRunError: a worker died, the disk is full or fails, the notebook cannot be
+            executed here, the environment cannot be locked, or git or the installed distributions
+            are not as they have to be.
         KeyboardInterrupt: the caller's own, with a note on what was kept.
 
     Determinism:
         The bytes depend on project, environment and options; not on working directory, umask,
         time zone, locale, hash seed, clock or interruptions.
     """
-    loaded = load_project(LAB_PROJECT if project is None else Path(project))
+    loaded = with_tracked(load_project(LAB_PROJECT if project is None else Path(project)))
     plan = loaded.plan()
     if unexecuted_notebook:
         plan = plan.model_copy(update={"notebook": "unexecuted"})
@@ -142,19 +130,30 @@ def build_package(  # noqa: PLR0913 - the options of the verb
     target = Path(f"{default}{'' if directory else '.zip'}" if output is None else output)
     check_target(target.absolute(), force=force, directory=directory)
     load_painter()
-    build = _Build(loaded, plan, target.absolute(), on_step)
+    check_own_name()
+    sources = choose_sources(loaded, target.absolute())
+    findings: tuple[LintFinding, ...] = ()
+    if project is not None:
+        locked = lock or with_wheels
+        findings = lint_before_build(loaded, sources.files, on_findings, locked=locked)
+    build = _Build(loaded, plan, target.absolute(), on_step, sources, Supplement(loaded.metadata()))
     try:
         with work_alone(target.absolute(), build.keeps) as work:
             resumed = build.begin(work, left_over)
+            if lock or with_wheels:
+                build.lock(work, wheels=with_wheels)
             results, runs = build.record(work, resumed=resumed)
             written = write_package(
-                work / ASSEMBLED, loaded.metadata(), directory=directory, compress=compress
+                work / ASSEMBLED, build.supplement, directory=directory, compress=compress
             )
             check_written(written)
+            if project is not None:
+                findings += lint_before_publishing(written.aside, on_findings)
+            check_version_built(build.target, loaded.metadata(), written.evidence_digest)
             publish(written, target.absolute(), force=force, directory=directory)
             build.published = True
     except OSError as error:
-        raise build.explained(CouldNotRunError(os_problem(error))) from error
+        raise build.explained(_failed_call(error, build.target)) from error
     except RepropackError as error:
         raise build.explained(error)  # noqa: B904 - the same error
     except KeyboardInterrupt as interrupt:
@@ -162,10 +161,11 @@ def build_package(  # noqa: PLR0913 - the options of the verb
         raise
     return BuildReport(
         path=shown_path(target if output is None else output),
-        package=loaded.metadata(),
+        package=build.supplement.metadata,
         package_digest=written.package_digest,
         evidence_digest=written.evidence_digest,
         size_bytes=written.size_bytes,
+        sources=sources.summary(),
         expectations_held=all(outcome.held is not False for outcome in results.comparisons),
         results=results,
         continued=tuple(
@@ -173,7 +173,20 @@ def build_package(  # noqa: PLR0913 - the options of the verb
             for run in runs
             if run.continued_after
         ),
+        not_compared=runs[0].not_compared,
+        findings=findings,
+        lock=build.locked.report() if build.locked is not None else None,
+        loop=plan.experiment.loop,
     )
+
+
+def _failed_call(error: OSError, target: Path) -> CouldNotRunError:
+    """What is said of a call of the system that failed; a write names no file by itself."""
+    problem = os_problem(error)
+    if error.filename is None:
+        problem = f"{work_folder(target).name}: {problem}"
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return CouldNotRunError(problem, hint="make room on the disk of the target" if full else None)
 
 
 _Error = TypeVar("_Error", bound=RepropackError)
@@ -187,6 +200,10 @@ class _Build:
     plan: Plan
     target: Path
     on_step: OnStep | None
+    sources: ChosenSources
+    supplement: Supplement
+    materials: Materials = field(init=False)
+    locked: LockedEnvironment | None = None
     began: bool = False
     published: bool = False
 
@@ -204,14 +221,19 @@ class _Build:
             )
         resumed = left and left_over == "resume"
         if resumed:
-            for name in (SOURCE, SCRATCH, ASSEMBLED, ASIDE):
+            for name in (SOURCE, INPUTS, AFTER, SCRATCH, ASSEMBLED, ASIDE):
                 clear_place(work / name)
         else:
             clear_work(work)
         for name in (SOURCE, SCRATCH, RECORDED, NOTES):
             (work / name).mkdir(exist_ok=True)
-        _copy_sources(self.project, work / SOURCE, self.target)
-        identity = identify_build(self.project, self.plan, work / SOURCE)
+        self.materials, references = copy_materials(self.project, self.sources.files, work)
+        self.sources.check(self.plan, self.materials.source)
+        self.supplement = replace(
+            self.supplement, references=references, metadata=self._metadata(self.materials)
+        )
+        identity = identify_build(self.project, self.plan, self.materials)
+        check_version_planned(self.target, self.project.metadata(), self.plan, identity)
         if resumed:
             check_identity(work, identity, self.target.name)
         else:
@@ -220,13 +242,31 @@ class _Build:
         self.began = True
         return resumed
 
+    def lock(self, work: Path, *, wheels: bool) -> None:
+        """Lock the environment, before anything runs in it."""
+        self.locked = lock_environment(work / SCRATCH, wheels=wheels)
+        self.supplement = replace(
+            self.supplement,
+            documents={**self.supplement.documents, **self.locked.documents()},
+            folders=self.locked.folders(),
+        )
+
     def record(self, work: Path, *, resumed: bool) -> tuple[Results, tuple[RecordedRun, ...]]:
         """Run the plan, and put everything but the manifest together."""
         tree = work / RECORDED
         launcher = Launcher(
-            self.plan, work / SOURCE, tree, work / SCRATCH, on_step=self.on_step, notes=work / NOTES
+            self.plan,
+            self.materials,
+            tree,
+            work / SCRATCH,
+            on_step=self.on_step,
+            notes=work / NOTES,
         )
+        if not resumed and (self.plan.experiment.command is None or self.plan.experiment.loop):
+            launcher.try_round_trip()
         reference = launcher.run_reference()
+        if self.locked is not None:
+            self.locked.require_same(reference.environment)
         plan = completed_plan(launcher.plan, reference)
         check_names(plan, tree)
         launcher = replace(launcher, plan=plan)
@@ -236,40 +276,25 @@ class _Build:
                 run = launcher.run_comparison(comparison, RunReader(container, REFERENCE_RUN))
             if resumed:
                 check_environment(reference.environment, run.environment)
-            check_restored(tree, comparison)
+            check_restored(tree, comparison, loop=self.plan.experiment.loop)
             comparisons.append(completed_comparison(plan, comparison, run))
             runs.append(run)
         plan = plan.model_copy(update={"comparisons": tuple(comparisons)})
-        results = self._assemble(work, plan, reference)
+        run_after(replace(launcher, plan=plan), work / AFTER)
+        results = assemble_package(self.project, plan, work, reference, self.supplement)
         return results, tuple(runs)
 
-    def _assemble(self, work: Path, plan: Plan, reference: RecordedRun) -> Results:
-        """Put the tree of the package together anew; nothing that was recorded is changed."""
-        recorded, tree = work / RECORDED, work / ASSEMBLED
-        with open_container(recorded) as container:
-            runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
-            reference_run = RunReader(container, REFERENCE_RUN)
-            results = compute_results(plan, reference_run, runs)
-            _check_identical(results, container)
-            _check_spliced(plan, results, reference)
-            last_step = results.reference.last_step
-            figures = render_figures(plan, reference_run, runs, last_step=last_step)
-        repeated = _repeated(results)
-        link_files(work / SOURCE, tree / SOURCE)
-        link_files(recorded, tree, lambda path: not path.startswith(repeated))
-        write_documents(tree, figures)
-        _write_documents(self.project, tree, plan, reference, results)
+    def _metadata(self, materials: Materials) -> PackageMetadata:
+        """What the author says, and which commit it is; the built-in lab is of no checkout."""
         metadata = self.project.metadata()
-        node = make_notebook(metadata, plan, results)
-        write_documents(tree, {NOTEBOOK: _notebook(node, plan, tree, work / SCRATCH)})
-        entries = list_entries(tree)
-        paths = {entry.path for entry in entries}
-        readme = package_readme(metadata, plan, results, evidence_digest(entries), paths)
-        write_documents(tree, {README: readme})
-        return results
+        if self.project.file == LAB_PROJECT:
+            return metadata
+        origin = self.sources.origin({**materials.source_paths(), **materials.input_paths()})
+        return metadata.model_copy(update={"origin": origin})
 
     def explained(self, error: _Error) -> _Error:
         """The error, and what becomes of what was recorded before it."""
+        self.sources.explain(error)
         note = self._note()
         if note is not None and not isinstance(error, InexactResumeError):
             error.hint = note if error.hint is None else f"{error.hint}; {note}"
@@ -289,89 +314,6 @@ class _Build:
         except OSError:  # it cannot be read, and so stays as it is
             return None
         return (
-            f"what was recorded is kept in {folder.name}: --resume continues it, --discard begins "
-            "again"
+            f"what was recorded is kept in {folder.name}: --resume continues it where nothing has "
+            "changed, --discard begins again"
         )
-
-
-def _notebook(node: NotebookNode, plan: Plan, tree: Path, work: Path) -> bytes:
-    """The notebook as the plan has it: executed in a copy of ``tree``, or as it is."""
-    if plan.notebook == "unexecuted":
-        return notebook_bytes(node)
-    try:
-        return execute_notebook(node, folder=tree, scratch=work)
-    except CouldNotRunError as error:
-        hint = "--unexecuted-notebook packs the notebook without running it"
-        raise CouldNotRunError(
-            error.message, hint=f"{error.hint}; {hint}" if error.hint else hint
-        ) from error
-
-
-def _copy_sources(project: Project, folder: Path, target: Path) -> None:
-    """Copy the source; a package directory in the project that is to be replaced is no source."""
-    for path, place in project.source_files():
-        if place.is_relative_to(target):
-            continue
-        copy = folder / path
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(place, copy)
-        copy.chmod(0o755 if place.stat().st_mode & 0o100 else 0o644)
-
-
-def _check_identical(results: Results, container: Container) -> None:
-    """Hold every run that its fingerprints call identical against the reference by its arrays."""
-    reference = RunReader(container, REFERENCE_RUN)
-    for outcome in results.comparisons:
-        if not outcome.identical:
-            continue
-        run = RunReader(container, outcome.run)
-        # configuration and constants may be others, so the run's own log stands for both sides
-        arrays_equal = hold_against(run, reference, run, "comparison").equal
-        if not arrays_equal or describe_reference(run).chain != results.reference.chain:
-            raise CouldNotRunError(
-                f"run {outcome.run!r}: expected arrays and a chain equal to the reference's, as "
-                "its fingerprints are; observed others: the machine or its storage is faulty"
-            )
-
-
-def _check_spliced(plan: Plan, results: Results, reference: RecordedRun) -> None:
-    """A reference that was continued stands only where resuming is shown to be exact."""
-    if not reference.continued_after:
-        return
-    for comparison, outcome in zip(plan.comparisons, results.comparisons, strict=True):
-        changed = comparison.reset or comparison.config or comparison.hash_seed
-        if comparison.resume_at is not None and not changed and not outcome.identical:
-            raise InexactResumeError(
-                REFERENCE_RUN,
-                reference.continued_after[-1],
-                f"comparison {comparison.name!r}, a resume without any change, parts from it",
-            )
-
-
-def _repeated(results: Results) -> tuple[str, ...]:
-    """Paths that are left out: a run that is identical to the reference stores only its log."""
-    return tuple(
-        path
-        for outcome in results.comparisons
-        if outcome.identical
-        for path in (f"{checkpoint_folder(outcome.run)}/", kept_path(outcome.run))
-    )
-
-
-def _write_documents(
-    project: Project, tree: Path, plan: Plan, reference: RecordedRun, results: Results
-) -> None:
-    metadata = project.metadata()
-    documents = {
-        CHECKER: checker_bytes(),
-        PLAN: encode_canonical(plan.model_dump(mode="json")),
-        ENVIRONMENT: encode_canonical(reference.environment.model_dump(mode="json")),
-        RESULTS: encode_canonical(results.model_dump(mode="json")),
-        LICENSE: project.license_text()
-        or f"SPDX-License-Identifier: {metadata.license}\n".encode(),
-    }
-    for name in PACKAGED_SCHEMAS:
-        documents[f"{SCHEMAS}/{name}.schema.json"] = schema_bytes(name)
-    if reference.config_schema is not None:
-        documents[CONFIG_SCHEMA] = encode_canonical(reference.config_schema)
-    write_documents(tree, documents)

@@ -16,6 +16,7 @@ from repropack._run.durable import forget_cached, os_problem, sync_tree
 from repropack._run.target import check_target, publish_directory
 from repropack._run.workplace import ASSEMBLED, clear_work, work_alone
 from repropack.errors import CouldNotRunError, IntegrityError, UsageError
+from repropack.models.manifest import Entry
 from repropack.models.reports import UnpackReport, refusal_of
 
 
@@ -36,7 +37,7 @@ def unpack_package(
         path: The package, zip or directory.
         directory: The folder to make.
         entries: Paths of single entries, or folders of them; all of them and the manifest where
-            empty.
+            empty. An entry that is held by reference is nowhere to be unpacked from.
         force: Replace an existing folder, if it is empty or holds a package.
         limits: Limits on reading.
 
@@ -55,8 +56,9 @@ def unpack_package(
     target = Path(directory).absolute()
     _check_target(target, Path(path), force=force)
     with open_package(path, limits=limits) as package:
-        known = (MANIFEST, *(entry.path for entry in package.manifest.entries))
-        chosen = _chosen(known, entries)
+        listed = package.manifest.entries
+        known = (MANIFEST, *(entry.path for entry in listed if entry.included))
+        chosen = _chosen(known, entries, [entry for entry in listed if not entry.included])
         findings = Findings()
         check_package_whole(package, findings, fast=True)
         if findings.faults:
@@ -70,10 +72,19 @@ def unpack_package(
         )
 
 
-def _chosen(known: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+def _chosen(
+    known: Sequence[str], wanted: Sequence[str], elsewhere: Sequence[Entry]
+) -> tuple[str, ...]:
     """Entries that are wanted by their path or a folder's, in the order they are known."""
     for path in wanted:
         if not any(_lies_at(entry, path) for entry in known):
+            for entry in elsewhere:
+                if _lies_at(entry.path, path):
+                    raise UsageError(
+                        f"entry {entry.path!r}: expected one that the package holds, observed one "
+                        "that is held by reference",
+                        hint=f"where to get it: {entry.location}",
+                    )
             raise UsageError(
                 f"no entry and no folder {path!r} in this package",
                 hint="`repropack inspect --format json` lists every entry",

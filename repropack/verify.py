@@ -7,22 +7,24 @@ the package. A result is called reproduced, never correct.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
 from repropack._compare.environments import account_of
-from repropack._format.layout import LICENSE, NOTEBOOK, README, REFERENCE_RUN, SOURCE
+from repropack._format.layout import AUTHOR_READMES, LICENSE, NOTEBOOK, README, REFERENCE_RUN
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
+from repropack._present.layout import is_command
 from repropack._present.rendered import load_painter
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
 from repropack._read.run import RunReader
-from repropack._redone import redraw, repeat_notebook
+from repropack._redone import redraw, repeat_after, repeat_notebook
+from repropack._run.chosen_sources import check_source_names
 from repropack._run.confinement.consent import (
     BY_DEFAULT,
     Consent,
@@ -32,10 +34,15 @@ from repropack._run.confinement.consent import (
     require_unseen,
 )
 from repropack._run.confinement.sandbox import Sandbox
+from repropack._run.distributions import check_own_name
 from repropack._run.execute import Launcher, OnStep
 from repropack._run.folders import new_folder, remove_tree
 from repropack._run.handed import nonsense
+from repropack._run.materials import unpack_materials
 from repropack._run.recorder import RecordedRun
+from repropack._run.recreate import recreate_environment as recreate
+from repropack._run.recreate import require_lock
+from repropack._run.runtime import PRESENT, Runtime
 from repropack.errors import (
     CouldNotRunError,
     ExperimentError,
@@ -44,6 +51,7 @@ from repropack.errors import (
     UnsupportedVersionError,
     UsageError,
 )
+from repropack.models.differences import OutputsComparison
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.plan import ComparisonPlan
 from repropack.models.reports import (
@@ -53,17 +61,20 @@ from repropack.models.reports import (
     RenderedVerification,
     RunClaim,
     RunVerification,
+    UsedEnvironment,
     Verdict,
     VerificationReport,
 )
 
 
-def verify_package(
+def verify_package(  # noqa: PLR0913 - the options of the verb
     path: str | Path,
     *,
     runs: Sequence[str] | None = None,
     notebook: bool = False,
+    recreate_environment: bool = False,
     expect_digest: str | None = None,
+    inputs: Mapping[str, str | Path] | None = None,
     consent: Consent = BY_DEFAULT,
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -79,7 +90,11 @@ def verify_package(
         path: The package, zip or directory. It is only read.
         runs: Names of the runs to execute, ``reference`` or a comparison's; all where ``None``.
         notebook: Generate and execute the notebook again as well, and compare it.
+        recreate_environment: Install what the package's lock names and run there, always confined,
+            instead of in the present environment.
         expect_digest: The package digest it must have, ``sha256:<64 hex>``.
+        inputs: Where inputs lie that the package holds by reference, by their path in it, with or
+            without ``inputs/``.
         consent: How its code may run. Foreign code is confined, at a level chosen by trying.
         on_step: Called after each step with the run's name, the step and the last step planned.
         limits: Limits on reading.
@@ -90,17 +105,24 @@ def verify_package(
 
     Raises:
         UsageError: no such path, no such run, or no run at all; the package is another than the
-            one that ``consent`` trusts.
+            one that ``consent`` trusts; the notebook was asked for in a recreated environment.
     """
     if runs is not None and not runs:
         raise UsageError("runs: expected at least one run to execute, observed none")
+    if notebook and recreate_environment:
+        raise UsageError(
+            "expected --notebook or --recreate-env, observed both: a notebook is executed "
+            "in the present environment"
+        )
     verification = _Verification(
         shown_path(path),
         path,
         tuple(runs) if runs is not None else None,
         on_step,
         consent=consent,
+        inputs=dict(inputs or {}),
         with_notebook=notebook,
+        with_environment=recreate_environment,
     )
     try:
         package = open_package(path, limits=limits)
@@ -130,14 +152,19 @@ class _Verification:
     requested: tuple[str, ...] | None
     on_step: OnStep | None
     consent: Consent
+    inputs: Mapping[str, str | Path]
     package: Package | None = None
     findings: Findings = field(default_factory=Findings)
     runs: list[RunVerification] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     checked: bool = False
     confinement: Confinement | None = None
+    with_environment: bool = False
+    used: UsedEnvironment | None = None
+    runtime: Runtime = PRESENT
     observed: EnvironmentRecord | None = None
     figures: RenderedVerification | None = None
+    after: OutputsComparison | None = None
     with_notebook: bool = False
     notebook: NotebookVerification | None = None
 
@@ -151,9 +178,14 @@ class _Verification:
             package_digest=package.package_digest if package is not None else None,
             evidence_digest=package.evidence_digest if package is not None else None,
             confinement=self.confinement,
+            used_environment=self.used,
             runs_requested=self.requested,
+            expectations_failed=package.expectations_failed()
+            if package is not None and self.checked
+            else (),
             runs=tuple(self.runs),
             figures=self.figures,
+            after=self.after,
             notebook=self.notebook,
             not_verified=self._not_verified(package)
             if package is not None and self.checked
@@ -163,6 +195,7 @@ class _Verification:
             else None,
             faults=tuple(self.findings.faults),
             problem=problem,
+            loop=package is not None and self.checked and package.plan.experiment.loop,
         )
 
     def could_not_run(self, error: RepropackError) -> VerificationReport:
@@ -178,11 +211,16 @@ class _Verification:
             return self.report("damaged")
         self.checked = True
         self._check_requested(package)
-        sandbox, reason = confine(package, self.consent)
+        check_own_name()
+        check_source_names(package.plan, package.manifest.entries)
+        if self.with_environment:
+            require_lock(package)
+        sandbox, reason = confine(package, self.consent, recreated=self.with_environment)
         require_unseen(self.place, sandbox)
         load_painter()
         scratch = new_folder("repropack-verify-")
         try:
+            self._prepare(package, scratch, sandbox)
             self.confinement = describe(sandbox, reason)
             self._execute(package, scratch, sandbox)
             if self.with_notebook:
@@ -194,7 +232,18 @@ class _Verification:
             same = False
         if self.notebook is not None and self.notebook.differences:
             same = False
+        if self.after is not None and not self.after.equal:
+            same = False
         return self.report("identical" if same else "differs")
+
+    def _prepare(self, package: Package, scratch: Path, sandbox: Sandbox) -> None:
+        """Choose the environment of the runs, and make it where it is to be made again."""
+        used = UsedEnvironment(kind="present")
+        if self.with_environment:
+            made = recreate(package, scratch, sandbox)
+            self.runtime, used = made.runtime, made.used
+            require_unseen(self.place, sandbox, made.runtime.view)
+        self.used = used
 
     def _check_requested(self, package: Package) -> None:
         names = package.run_names()
@@ -206,15 +255,14 @@ class _Verification:
         return self.requested is None or name in self.requested
 
     def _execute(self, package: Package, scratch: Path, sandbox: Sandbox) -> None:
-        source = scratch / SOURCE
-        _copy_source(package, source)
         launcher = Launcher(
             package.plan,
-            source,
+            unpack_materials(package, scratch, self.inputs),
             scratch / "tree",
             scratch,
             sandbox=sandbox,
             on_step=self.on_step,
+            runtime=self.runtime,
         )
         reference = package.run(REFERENCE_RUN)
         if self._wanted(REFERENCE_RUN):
@@ -235,6 +283,7 @@ class _Verification:
             )
         whole = self.requested is None and all(run.equal for run in self.runs)
         self.figures = redraw(package, launcher.tree, whole=whole)
+        self.after = repeat_after(package, launcher, whole=whole)
 
     def _replay_comparison(
         self, package: Package, launcher: Launcher, comparison: ComparisonPlan, reference: RunReader
@@ -284,19 +333,24 @@ class _Verification:
             for name in package.run_names()
             if name not in executed
         ]
+        if self.figures is not None and self.figures.reason is not None:
+            statements.append(f"figures: {self.figures.reason}")
+        if self.after is not None and self.after.reason is not None:
+            statements.append(f"outputs of the commands after the runs: {self.after.reason}")
+        prose = [path for path in (README, *AUTHOR_READMES, LICENSE) if path in package.container]
+        prose += [] if self.notebook is not None else [NOTEBOOK]
+        statements.append(f"what {', '.join(prose)} say")
+        if is_command(package.plan.experiment):
+            statements.append("what the command does besides writing its outputs")
+        else:
+            statements += self._not_resumed(package)
+        return (*statements, "any other environment than this one")
+
+    def _not_resumed(self, package: Package) -> tuple[str, str]:
         components = ", ".join(name for name, _ in package.run().start.state) or "none"
         resumed = sorted({run.first_step - 1 for run in self.runs if run.claim == "exact-resume"})
         places = f"after steps other than {', '.join(map(str, resumed))}" if resumed else "at all"
-        if self.figures is not None and self.figures.reason is not None:
-            statements.append(f"figures: {self.figures.reason}")
-        prose = [README, LICENSE, *([] if self.notebook is not None else [NOTEBOOK])]
-        statements.append(f"what {', '.join(prose)} say")
-        return (
-            *statements,
-            f"resuming {places}",
-            f"state outside the declared components ({components})",
-            "any other environment than this one",
-        )
+        return f"resuming {places}", f"state outside the declared components ({components})"
 
 
 def _read_back(container: Container, name: str) -> RunReader:
@@ -342,14 +396,3 @@ def _added_resume(package: Package) -> ComparisonPlan | None:
     candidates = (f"resume-at-{step}{f'-{k}' if k > 1 else ''}" for k in count(1))
     name = next(name for name in candidates if name not in package.run_names())
     return ComparisonPlan(name=name, resume_at=step, expect="identical")
-
-
-def _copy_source(package: Package, folder: Path) -> None:
-    """Copy what will be executed; every byte of it is held against its digest once more."""
-    for entry in package.manifest.entries:
-        if entry.role != "source":
-            continue
-        copy = folder / entry.path.removeprefix(f"{SOURCE}/")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with copy.open("xb") as stream:
-            package.copy_entry(entry, stream)

@@ -10,6 +10,7 @@ import signal
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from repropack._format.limits import Limits, RunLimits
     from repropack._run.confinement.consent import Consent
     from repropack.models.base import Document
+    from repropack.models.lint import LintFinding
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _Report = TypeVar("_Report", bound="Document")
@@ -36,6 +38,28 @@ class Answer:
     output: str | bytes
     status: int
     complaint: str | None = None
+
+
+def init(arguments: Namespace) -> Answer:
+    """Begin a project, asking for what is missing where there is somebody to ask."""
+    from repropack._cli.asking import complete
+    from repropack._present.text_init import init_text
+    from repropack.init import init_project
+
+    if arguments.script is None and (arguments.input or arguments.output):
+        raise UsageError("--input and --output: expected --script beside them, observed none")
+    complete(arguments)
+    report = init_project(
+        arguments.directory,
+        author=arguments.author,
+        license=arguments.license,
+        name=arguments.name,
+        title=arguments.title,
+        script=arguments.script,
+        inputs=arguments.input,
+        outputs=arguments.output,
+    )
+    return _answer(arguments, report, init_text, IDENTICAL)
 
 
 def build(arguments: Namespace) -> Answer:
@@ -57,8 +81,11 @@ def build(arguments: Namespace) -> Answer:
             directory=arguments.directory,
             compress=arguments.compress,
             unexecuted_notebook=arguments.unexecuted_notebook,
+            lock=arguments.lock,
+            with_wheels=arguments.with_wheels,
             left_over=arguments.left_over,
             on_step=on_step,
+            on_findings=partial(_tell_findings, arguments.project),
         )
     status = IDENTICAL if report.expectations_held else DIFFERS
     return _answer(arguments, report, build_text, status)
@@ -94,12 +121,17 @@ def verify(arguments: Namespace) -> Answer:
             arguments.package,
             runs=arguments.runs,
             notebook=arguments.notebook,
+            recreate_environment=arguments.recreate_env,
+            inputs=dict(arguments.input),
             expect_digest=arguments.expect_digest,
             consent=consent,
             limits=limits,
             on_step=on_step,
         )
-    answer = _answer(arguments, report, verify_text, STATUS_BY_VERDICT[report.verdict])
+    status = STATUS_BY_VERDICT[report.verdict]
+    if status == IDENTICAL and report.expectations_failed:  # reproduced, failed claims included
+        status = DIFFERS
+    answer = _answer(arguments, report, verify_text, status)
     if kept is None:
         return answer
     try:
@@ -116,6 +148,24 @@ def inspect(arguments: Namespace) -> Answer:
 
     report = inspect_package(arguments.package, limits=_limits(arguments))
     return _answer(arguments, report, inspect_text, IDENTICAL)
+
+
+def lint(arguments: Namespace) -> Answer:
+    """Say what a project or package lacks and what it must not hold."""
+    from repropack._present.text_lint import lint_text
+    from repropack.lint import lint_path
+
+    report = lint_path(arguments.subject, limits=_limits(arguments))
+    return _answer(arguments, report, lint_text, STATUS_BY_VERDICT[report.verdict])
+
+
+def diff(arguments: Namespace) -> Answer:
+    """Say what changed from one package to another."""
+    from repropack._present.text_diff import diff_text
+    from repropack.diff import diff_packages
+
+    report = diff_packages(arguments.old, arguments.new, limits=_limits(arguments))
+    return _answer(arguments, report, diff_text, STATUS_BY_VERDICT[report.verdict])
 
 
 def unpack(arguments: Namespace) -> Answer:
@@ -143,20 +193,26 @@ def schema(arguments: Namespace) -> Answer:
 
 
 COMMANDS: dict[str, Callable[[Namespace], Answer]] = {
+    "init": init,
     "build": build,
     "check": check,
     "verify": verify,
     "inspect": inspect,
+    "lint": lint,
+    "diff": diff,
     "unpack": unpack,
     "schema": schema,
 }
 
 
 _MODULES = {
-    "build": ("repropack.build", "repropack._present.text"),
+    "init": ("repropack.init", "repropack._present.text_init"),
+    "build": ("repropack.build", "repropack._present.text", "repropack._present.text_lint"),
     "check": ("repropack.check", "repropack._present.text"),
     "verify": ("repropack.verify", "repropack._present.text_verify"),
     "inspect": ("repropack.inspect", "repropack._present.text_inspect"),
+    "lint": ("repropack.lint", "repropack._present.text_lint"),
+    "diff": ("repropack.diff", "repropack._present.text_diff"),
     "unpack": ("repropack.unpack", "repropack._present.text"),
     "schema": ("repropack._format.schemas",),
 }
@@ -197,6 +253,15 @@ def _limits(arguments: Namespace) -> Limits:
 
     check_names(arguments.limit, DEFAULT_LIMITS)
     return with_stated(DEFAULT_LIMITS, arguments.limit)
+
+
+def _tell_findings(project: str, findings: tuple[LintFinding, ...]) -> None:
+    """Say on standard error what lint found, before a build that may take long."""
+    from repropack._cli.streams import write_message
+    from repropack._present.text_lint import findings_lines
+
+    for line in findings_lines(findings, project):
+        write_message(line)
 
 
 def _stated_limits(arguments: Namespace) -> tuple[Limits, RunLimits]:

@@ -1,6 +1,7 @@
 """``main``: parse, dispatch, and turn whatever happens into output and one exit status.
 
-An error of ours is one line and a hint, never a traceback. Anything unexpected is a bug of ours
+An error of ours is one line and a hint, never a traceback; of a project file with several faults
+each has its line. Anything unexpected is a bug of ours
 and says so.
 """
 
@@ -16,9 +17,17 @@ from repropack._cli.commands import COMMANDS, Answer, ascii_document, load
 from repropack._cli.parser import parse_arguments, wants_json
 from repropack._cli.status import COULD_NOT_RUN, INTERRUPTED, status_of_error
 from repropack._cli.streams import fill_standard_descriptors, write_message, write_output
-from repropack.errors import CouldNotRunError, PackageError, Refusal, RepropackError
+from repropack.errors import (
+    CouldNotRunError,
+    LintError,
+    PackageError,
+    ProjectError,
+    Refusal,
+    RepropackError,
+)
 
 _MAX_MESSAGE_CHARACTERS = 4000
+_MAX_PRINTED_CHARACTERS = 400
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,29 +89,58 @@ def _complain(problem: str) -> None:
     write_message(f"repropack: error: {escape_text(problem, _MAX_MESSAGE_CHARACTERS)}")
 
 
+def _show_printed(lines: tuple[str, ...]) -> None:
+    """Show the last of what a run printed, before what is said of it."""
+    from repropack._present.escape import escape_text
+
+    if lines:
+        write_message("the run printed last:")
+    for line in lines:
+        write_message(f"  {escape_text(line, _MAX_PRINTED_CHARACTERS)}".rstrip())
+
+
 def _fail_by(error: RepropackError, *, as_json: bool) -> int:
     """Report an error of our tree; a refused package with each refusal as data."""
     status = status_of_error(error)
-    refusals = error.refusals if isinstance(error, PackageError) else ()
-    return _fail(error.code, error.message, error.hint, status, refusals, as_json=as_json)
+    refusals = error.refusals if isinstance(error, PackageError | LintError) else ()
+    _show_printed(error.printed)
+    if isinstance(error, ProjectError) and len(error.lines) > 1:
+        _list_faults(error)
+    else:
+        _complain(error.message)
+    return _end(error.code, error.message, error.hint, status, refusals, as_json=as_json)
 
 
-def _fail(
-    code: str,
-    message: str,
-    hint: str | None,
-    status: int,
-    refusals: tuple[Refusal, ...] = (),
-    *,
-    as_json: bool,
-) -> int:
-    """Report an error: for people on standard error, for programs on standard output."""
+def _list_faults(error: ProjectError) -> None:
+    """Say what is wrong with a project file, each fault on its line."""
     from repropack._present.escape import escape_text
 
+    _complain(f"{error.file}: {len(error.lines)} faults")
+    for line in error.lines:
+        write_message(f"  - {escape_text(line, _MAX_MESSAGE_CHARACTERS)}")
+
+
+def _fail(code: str, message: str, hint: str | None, status: int, *, as_json: bool) -> int:
+    """Report what ended the program without an error of our tree."""
     if status == INTERRUPTED:
         write_message("repropack: interrupted")
     else:
         _complain(message)
+    return _end(code, message, hint, status, (), as_json=as_json)
+
+
+def _end(
+    code: str,
+    message: str,
+    hint: str | None,
+    status: int,
+    refusals: tuple[Refusal, ...],
+    *,
+    as_json: bool,
+) -> int:
+    """Give the hint on standard error, and for programs the error on standard output."""
+    from repropack._present.escape import escape_text
+
     if hint is not None:
         write_message(f"hint: {escape_text(hint, _MAX_MESSAGE_CHARACTERS)}")
     if not as_json:

@@ -3,93 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from repropack import __version__
+from repropack._cli import help_texts
+from repropack._cli.argument_types import read_digest, read_input, read_limit, read_names
 from repropack._cli.status import MEANINGS
 from repropack.errors import UsageError
-
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-
-_DESCRIPTION = """\
-Build and verify reproducibility packages: one file that holds an experiment, what it
-recorded, and what is needed to run it again and compare every step byte for byte.
-"""
-_EXAMPLE = """\
-example:
-  repropack build -o lab.zip      run the built-in replay lab and pack what it recorded
-  repropack check lab.zip         is it intact? runs nothing
-  repropack verify lab.zip        run it again here: identical, or where did it part?
-"""
-
-_BUILD = """\
-Run a project's plan, record a fingerprint of every step, hold each comparison against
-the reference, and write the package. Without PROJECT it runs the built-in replay lab.
-
-A package is written whole or not at all, and built twice in one environment it is the
-same file. A failed expectation ends with status 1; the package is written all the same.
-A build that is interrupted keeps what it recorded up to the last checkpoint, beside FILE:
---resume continues it, and the package is the same file as that of an uninterrupted build.
-"""
-_BUILD_EXAMPLES = """\
-examples:
-  repropack build                           the replay lab, as replay-lab-1.0.0.zip
-  repropack build examples/replay-lab -o lab.zip --force
-  repropack build examples/replay-lab -o lab.zip --resume    after an interruption
-"""
-_CHECK = """\
-Look at everything in a package without running anything of it: the form of the
-container, schemas, digests, log chains, array fingerprints, and whether the stored
-results follow from the stored logs. Hostile files are read under stated limits.
-"""
-_CHECK_EXAMPLES = """\
-examples:
-  repropack check lab.zip
-  repropack check lab.zip --expect-digest sha256:DIGEST     is it the one that was published?
-  repropack check lab.zip --fast                            digests of the entries only
-"""
-_VERIFY = """\
-Check a package, then run its experiment again and compare with what it recorded: the
-reference from its beginning, resumes from their checkpoints, comparisons under their
-interventions. The verdict comes first, then the evidence: identical, differs, damaged or
-could-not-run. The package itself is only read.
-
-Code that repropack does not ship is foreign: it runs without network, without your files,
-under limits, or it does not run (status 4).
-"""
-_VERIFY_EXAMPLES = """\
-examples:
-  repropack verify lab.zip
-  repropack verify lab.zip --runs reference,full-checkpoint
-  repropack verify lab.zip --report verification.json
-"""
-_INSPECT = """\
-Show what a package holds: who made it, its digests, the experiment, its runs and what
-was found. It reads and runs nothing; `repropack check` tells whether it is intact.
-"""
-_INSPECT_EXAMPLES = """\
-example:
-  repropack inspect lab.zip
-"""
-_UNPACK = """\
-Write a package, or some of its entries, as plain files into a new folder. Every digest
-is checked before anything is written.
-"""
-_UNPACK_EXAMPLES = """\
-examples:
-  repropack unpack lab.zip lab
-  repropack unpack lab.zip source source/replay_lab.py
-"""
-_SCHEMA = """\
-Print the JSON Schema of a document, or the names of all schemas without NAME.
-"""
-_SCHEMA_EXAMPLES = """\
-examples:
-  repropack schema
-  repropack schema verification-report
-"""
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -121,12 +42,22 @@ def build_parser() -> argparse.ArgumentParser:
     statuses = "\n".join(f"  {status:<4} {text}" for status, text in MEANINGS.items())
     parser = _Parser(
         prog="repropack",
-        description=_DESCRIPTION,
-        epilog=f"exit status:\n{statuses}\n\n{_EXAMPLE}\n`repropack VERB --help` tells more.",
+        description=help_texts.DESCRIPTION,
+        epilog=f"exit status:\n{statuses}\n\n{help_texts.EXAMPLE}",
     )
     parser.add_argument("--version", action="version", version=f"repropack {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", required=True)
-    for add in (_add_build, _add_check, _add_verify, _add_inspect, _add_unpack, _add_schema):
+    for add in (
+        _add_init,
+        _add_build,
+        _add_check,
+        _add_verify,
+        _add_inspect,
+        _add_lint,
+        _add_diff,
+        _add_unpack,
+        _add_schema,
+    ):
         add(verbs)
     return parser
 
@@ -175,9 +106,40 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return chosen == "json"
 
 
+def _add_init(verbs: Any) -> None:
+    verb = _add(
+        verbs,
+        "init",
+        "begin a project, or one around a script",
+        help_texts.INIT,
+        help_texts.INIT_EXAMPLES,
+    )
+    verb.add_argument("directory", metavar="DIR", help="the project folder; made if need be")
+    verb.add_argument("--script", metavar="FILE", help="a Python or shell script to make it around")
+    verb.add_argument("--author", metavar="NAME", help="name of the author")
+    verb.add_argument(
+        "--license", metavar="SPDX", help="such as MIT, BSD-3-Clause, Apache-2.0 or CC0-1.0"
+    )
+    verb.add_argument("--name", help="name of the package (default: that of the folder)")
+    verb.add_argument("--title", help="its title (default: made of the name)")
+    for option, what in (("--input", "reads"), ("--output", "writes")):
+        verb.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help=f"files that the script {what}; may be given again (default: as found)",
+        )
+    _add_format(verb)
+
+
 def _add_build(verbs: Any) -> None:
     verb = _add(
-        verbs, "build", "run a project, record it and write a package", _BUILD, _BUILD_EXAMPLES
+        verbs,
+        "build",
+        "run a project, record it and write a package",
+        help_texts.BUILD,
+        help_texts.BUILD_EXAMPLES,
     )
     verb.add_argument(
         "project", nargs="?", metavar="PROJECT", help="folder with a repropack.toml, or the file"
@@ -188,12 +150,26 @@ def _add_build(verbs: Any) -> None:
         metavar="FILE",
         help="the package to write (default: NAME-VERSION.zip here)",
     )
-    verb.add_argument("--force", action="store_true", help="replace an existing package")
+    verb.add_argument(
+        "--force",
+        action="store_true",
+        help="replace an existing package; not by other evidence under its version",
+    )
     verb.add_argument("--directory", action="store_true", help="write a directory instead of a zip")
     verb.add_argument(
         "--compress",
         action="store_true",
         help="deflate the zip's entries; its bytes then depend on the zlib in use",
+    )
+    verb.add_argument(
+        "--lock",
+        action="store_true",
+        help="lock the distributions of this environment, with digests of their files",
+    )
+    verb.add_argument(
+        "--with-wheels",
+        action="store_true",
+        help="pack their wheels as well, to install from without an index; implies --lock",
     )
     verb.add_argument(
         "--unexecuted-notebook",
@@ -221,7 +197,13 @@ def _add_build(verbs: Any) -> None:
 
 
 def _add_check(verbs: Any) -> None:
-    verb = _add(verbs, "check", "look at everything, run nothing", _CHECK, _CHECK_EXAMPLES)
+    verb = _add(
+        verbs,
+        "check",
+        "look at everything, run nothing",
+        help_texts.CHECK,
+        help_texts.CHECK_EXAMPLES,
+    )
     verb.add_argument(
         "package", metavar="PACKAGE", nargs="?", help="the package: a zip or a directory"
     )
@@ -236,17 +218,34 @@ def _add_check(verbs: Any) -> None:
 
 def _add_verify(verbs: Any) -> None:
     verb = _add(
-        verbs, "verify", "check, run again, compare byte for byte", _VERIFY, _VERIFY_EXAMPLES
+        verbs,
+        "verify",
+        "check, run again, compare byte for byte",
+        help_texts.VERIFY,
+        help_texts.VERIFY_EXAMPLES,
     )
     _add_package(verb)
     verb.add_argument(
         "--runs",
-        type=_names,
+        type=read_names,
         metavar="NAME,NAME",
         help="runs to execute, `reference` or a comparison's name (default: all)",
     )
     verb.add_argument(
         "--notebook", action="store_true", help="execute the notebook again as well, and compare it"
+    )
+    verb.add_argument(
+        "--recreate-env",
+        action="store_true",
+        help="install what its lock names, and run there instead of in the present environment",
+    )
+    verb.add_argument(
+        "--input",
+        type=read_input,
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="where an input lies that the package holds by reference",
     )
     verb.add_argument(
         "--sandbox",
@@ -259,7 +258,7 @@ def _add_verify(verbs: Any) -> None:
     )
     verb.add_argument(
         "--trust",
-        type=_digest,
+        type=read_digest,
         metavar="sha256:DIGEST",
         help="the package digest of the one package that may run unconfined",
     )
@@ -272,14 +271,57 @@ def _add_verify(verbs: Any) -> None:
 
 
 def _add_inspect(verbs: Any) -> None:
-    verb = _add(verbs, "inspect", "show what a package holds", _INSPECT, _INSPECT_EXAMPLES)
+    verb = _add(
+        verbs,
+        "inspect",
+        "show what a package holds",
+        help_texts.INSPECT,
+        help_texts.INSPECT_EXAMPLES,
+    )
     _add_package(verb)
     _add_limit(verb)
     _add_format(verb)
 
 
+def _add_lint(verbs: Any) -> None:
+    verb = _add(
+        verbs,
+        "lint",
+        "say what reviewers will miss, run nothing",
+        help_texts.LINT,
+        help_texts.LINT_EXAMPLES,
+    )
+    verb.add_argument(
+        "subject",
+        metavar="PROJECT|PACKAGE",
+        help="folder with a repropack.toml, that file, or a package",
+    )
+    _add_limit(verb)
+    _add_format(verb)
+
+
+def _add_diff(verbs: Any) -> None:
+    verb = _add(
+        verbs,
+        "diff",
+        "say what changed from one to another",
+        help_texts.DIFF,
+        help_texts.DIFF_EXAMPLES,
+    )
+    verb.add_argument("old", metavar="OLD", help="the former package: a zip or a directory")
+    verb.add_argument("new", metavar="NEW", help="the later package: a zip or a directory")
+    _add_limit(verb)
+    _add_format(verb)
+
+
 def _add_unpack(verbs: Any) -> None:
-    verb = _add(verbs, "unpack", "write its entries as plain files", _UNPACK, _UNPACK_EXAMPLES)
+    verb = _add(
+        verbs,
+        "unpack",
+        "write its entries as plain files",
+        help_texts.UNPACK,
+        help_texts.UNPACK_EXAMPLES,
+    )
     _add_package(verb)
     verb.add_argument("directory", metavar="DIR", help="the folder to make")
     verb.add_argument("entries", nargs="*", metavar="ENTRY", help="entries to write (default: all)")
@@ -289,7 +331,13 @@ def _add_unpack(verbs: Any) -> None:
 
 
 def _add_schema(verbs: Any) -> None:
-    verb = _add(verbs, "schema", "print a JSON Schema, or their names", _SCHEMA, _SCHEMA_EXAMPLES)
+    verb = _add(
+        verbs,
+        "schema",
+        "print a JSON Schema, or their names",
+        help_texts.SCHEMA,
+        help_texts.SCHEMA_EXAMPLES,
+    )
     verb.add_argument("name", nargs="?", metavar="NAME", help="such as `manifest`")
 
 
@@ -305,7 +353,7 @@ def _add_package(verb: _Parser) -> None:
 def _add_expect_digest(verb: _Parser) -> None:
     verb.add_argument(
         "--expect-digest",
-        type=_digest,
+        type=read_digest,
         metavar="sha256:DIGEST",
         help="the package digest that it must have",
     )
@@ -314,21 +362,12 @@ def _add_expect_digest(verb: _Parser) -> None:
 def _add_limit(verb: _Parser) -> None:
     verb.add_argument(
         "--limit",
-        type=_limit,
+        type=read_limit,
         action="append",
         default=[],
         metavar="NAME=VALUE",
         help="another value for a limit; `check --show-limits` lists them",
     )
-
-
-def _limit(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    if not re.fullmatch(r"[1-9][0-9]{0,17}", value, re.ASCII):
-        raise argparse.ArgumentTypeError(
-            f"expected NAME=VALUE with a whole number from 1 on, observed {text!r}"
-        )
-    return name, int(value)
 
 
 def _add_format(verb: _Parser) -> None:
@@ -338,20 +377,3 @@ def _add_format(verb: _Parser) -> None:
         default="text",
         help="text for people, or one JSON document that names its schema (default: text)",
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise argparse.ArgumentTypeError(
-            "expected names separated by commas, observed an empty one"
-        )
-    return names
-
-
-def _digest(text: str) -> str:
-    if not _DIGEST.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"expected `sha256:` and 64 lower-case hexadecimal digits, observed {text!r}"
-        )
-    return text

@@ -6,6 +6,7 @@ from repropack.errors import (
     CouldNotRunError,
     DivergenceError,
     ExperimentError,
+    LintError,
     PackageError,
     RepropackError,
     UnsupportedVersionError,
@@ -21,7 +22,7 @@ INTERRUPTED = 130
 
 MEANINGS = {
     IDENTICAL: "identical, intact, done",
-    DIFFERS: "differs, or an expectation failed (the package is written all the same)",
+    DIFFERS: "differs, or an expectation (the package is written all the same) or lint rule fails",
     WRONG_USE: "wrong use: arguments, paths or the project file",
     DAMAGED: "the package is damaged or unsafe",
     COULD_NOT_RUN: "could not run: no answer, neither yes nor no",
@@ -31,6 +32,9 @@ MEANINGS = {
 STATUS_BY_VERDICT = {
     "identical": IDENTICAL,
     "intact": IDENTICAL,
+    "clean": IDENTICAL,
+    "warnings": IDENTICAL,
+    "errors": DIFFERS,
     "differs": DIFFERS,
     "damaged": DAMAGED,
     "could-not-run": COULD_NOT_RUN,
@@ -42,6 +46,7 @@ STATUS_BY_ERROR: dict[type[RepropackError], int] = {
     ExperimentError: COULD_NOT_RUN,
     PackageError: DAMAGED,
     UnsupportedVersionError: COULD_NOT_RUN,
+    LintError: DIFFERS,
     CouldNotRunError: COULD_NOT_RUN,
     DivergenceError: DIFFERS,
 }

@@ -16,10 +16,14 @@ _LAST_STANDARD = 2
 _RESET = "\x1b[0m"
 _GREEN, _RED, _YELLOW = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m"
 _COLOURS = {
+    "begun": _GREEN,
     "built": _GREEN,
     "intact": _GREEN,
     "identical": _GREEN,
     "unpacked": _GREEN,
+    "clean": _GREEN,
+    "warnings": _YELLOW,
+    "errors": _RED,
     "differs": _RED,
     "damaged": _RED,
     "could-not-run": _YELLOW,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from repropack._present.escape import escape_text
-from repropack._present.layout import join_names
+from repropack._present.layout import join_names, plural, stage_text
+from repropack.models.base import OUTPUT_PREFIX
 from repropack.models.reports import RunVerification
 from repropack.models.results import Divergence
 
@@ -23,8 +23,11 @@ def divergence_place(divergence: Divergence) -> str:
 
     Returns:
         Step and stage like a path, ``step 41 · batch``; where steps between were not recorded
-        whole, those in which it lies, ``steps 41..45 · batch``.
+        whole, those in which it lies, ``steps 41..45 · batch``. For a command, which has one step,
+        the output alone.
     """
+    if is_output(divergence):
+        return stage_text(divergence.stage or "")
     first = divergence.last_equal_step + 1
     narrowed = first < divergence.step and divergence.kind != "length"
     steps = f"steps {first}..{divergence.step}" if narrowed else f"step {divergence.step}"
@@ -32,8 +35,17 @@ def divergence_place(divergence: Divergence) -> str:
     return f"{steps} · {what}" if what else steps
 
 
+def is_output(divergence: Divergence) -> bool:
+    """Whether it lies in an output of a command."""
+    return (divergence.stage or "").startswith(OUTPUT_PREFIX)
+
+
 def divergence_evidence(divergence: Divergence) -> str:
     """What was observed there, and nothing else."""
+    if is_output(divergence) and divergence.kind == "output":
+        others, differing = len(divergence.stages.equal), len(divergence.stages.differing)
+        parts = plural(others + differing, "output or array", "outputs and arrays")
+        return f"{differing} of {parts} {'differs' if differing == 1 else 'differ'}"
     if divergence.kind in {"output", "undetermined"}:
         equal = join_names(_named(divergence, equal=True))
         unknown = join_names(_named(divergence, equal=None))
@@ -70,8 +82,13 @@ def differing_constants(run: RunVerification) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def state_holder(*, loop: bool) -> str:
+    """What holds an experiment's state, in a word that its author knows."""
+    return "the attached state" if loop else "state_dict"
+
+
 def hypotheses(
-    run: RunVerification, *, environment_differs: bool
+    run: RunVerification, *, environment_differs: bool, loop: bool = False
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a run's divergence is consistent with, and what it is not.
 
@@ -81,6 +98,7 @@ def hypotheses(
     Args:
         run: A run that does not equal the recorded one.
         environment_differs: Whether the environment here is another than the recorded one.
+        loop: Whether a script was run that owns its loop.
 
     Returns:
         Causes that the evidence allows, then causes that it excludes; either may be empty.
@@ -88,7 +106,7 @@ def hypotheses(
     divergence = run.divergence
     allowed = list(_before_any_step(run))
     if not allowed and divergence is not None:
-        allowed = [_cause(run, divergence)]
+        allowed = [_cause(run, divergence, state_holder(loop=loop))]
     if allowed and environment_differs:
         allowed.insert(0, "the other environment (above)")
     return tuple(allowed), () if divergence is None else tuple(_excluded(run, divergence))
@@ -96,7 +114,7 @@ def hypotheses(
 
 def _what(divergence: Divergence) -> str:
     if divergence.stage is not None:
-        return escape_text(divergence.stage, 80)
+        return stage_text(divergence.stage)
     if divergence.kind == "state":
         return f"state {join_names(differing_components(divergence), 4)}".rstrip()
     if divergence.kind == "metric":
@@ -144,15 +162,19 @@ def _other_beginning(run: RunVerification) -> str:
     return "other code or data, or something random that is not pinned"
 
 
-def _cause(run: RunVerification, divergence: Divergence) -> str:
+def _cause(run: RunVerification, divergence: Divergence, holder: str) -> str:
     """The hypothesis for each kind of divergence."""
     at_first_step = divergence.last_equal_step + 1 <= run.first_step
     if divergence.kind in {"output", "state"} and _starts_differently(run, at_first_step):
         return _other_beginning(run)
+    if divergence.kind == "output" and is_output(divergence):
+        if run.repeats is False:
+            return "something that changes from run to run: a clock, randomness that is not pinned"
+        return "other code, data or libraries, or another order or rounding of an operation"
     if divergence.kind == "output":
         if at_first_step and run.claim == "exact-resume":
             return (
-                "something that this operation depends on and state_dict does not hold, or "
+                f"something that this operation depends on and {holder} does not hold, or "
                 "another order or rounding of it"
             )
         if at_first_step:
@@ -189,13 +211,13 @@ def _starts_differently(run: RunVerification, at_first_step: bool) -> bool:  # n
 def _excluded(run: RunVerification, divergence: Divergence) -> Iterable[str]:
     stages = divergence.stages.equal if divergence.kind in {"output", "state"} else ()
     if stages:
-        yield f"other values of {join_names(stages)} (equal)"
-    before = divergence.state_before
+        yield f"other values of {join_names(map(stage_text, stages))} (equal)"
+    before = None if is_output(divergence) else divergence.state_before
     if before is not None and not before.differing and divergence.kind != "length":
         starting = divergence.step == run.first_step
         yield f"another {'starting state' if starting else 'state before the step'} (equal)"
     if divergence.kind == "state" and divergence.stage is not None:
-        stage = escape_text(divergence.stage, 80)
+        stage = stage_text(divergence.stage)
         yield f"another computation of {stage} (what it is made of differs already)"
     if run.repeats:
         yield "a result that varies between launches (a second run here equals the first)"

@@ -10,11 +10,24 @@ import re
 from collections.abc import Iterable, Iterator
 
 from repropack._format.canonical import encode_canonical
-from repropack._present.divergence import divergence_evidence, divergence_place
+from repropack._format.contents import read_output_stage
+from repropack._present.divergence import divergence_evidence, divergence_place, state_holder
 from repropack._present.escape import escape_text
-from repropack._present.layout import join_names, number, plural, short_number, step_range
+from repropack._present.layout import (
+    join_names,
+    number,
+    plural,
+    short_number,
+    stage_text,
+    step_range,
+)
 from repropack.models.plan import ComparisonPlan, ExpectedDivergence, RecordPlan
-from repropack.models.results import ComparisonOutcome, FinalMetric, Results, StepCount
+from repropack.models.results import (
+    ComparisonOutcome,
+    FinalMetric,
+    Results,
+    StepCount,
+)
 
 _BETTER_LOWER = ("loss", "error")
 """What names contain for which less is better."""
@@ -30,8 +43,11 @@ def findings_table(results: Results) -> tuple[list[str], list[list[str]], tuple[
     """The comparisons as a table.
 
     Returns:
-        Headings, some of two lines; one row a comparison; columns aligned to the right.
+        Headings, some of two lines; one row a comparison; columns aligned to the right. Of a
+        command, whose stages are its outputs, how many of those are equal.
     """
+    if results.comparisons and all(map(output_counts, results.comparisons)):
+        return _outputs_table(results)
     kept = _in_order(row.stage for outcome in results.comparisons for row in outcome.kept)
     printed = _in_order(row.metric for outcome in results.comparisons for row in outcome.printed)
     header = ["comparison", "steps", "first divergence"]
@@ -80,8 +96,12 @@ def contrasts(outcome: ComparisonOutcome) -> Iterator[str]:
             yield f"{name} did not replay, and ended with {told}"
 
 
-def failures(outcome: ComparisonOutcome) -> Iterator[str]:
+def failures(outcome: ComparisonOutcome, *, loop: bool = False) -> Iterator[str]:
     """What was expected of a comparison and what was observed instead.
+
+    Args:
+        outcome: What the comparison found.
+        loop: Whether a script was run that owns its loop.
 
     Yields:
         One sentence; a second one where the experiment has state that it does not declare; none
@@ -89,7 +109,7 @@ def failures(outcome: ComparisonOutcome) -> Iterator[str]:
     """
     if outcome.held is False:
         yield f"{escape_text(outcome.run, 80)}: {failure(outcome)}."
-        forgotten = forgotten_state(outcome)
+        forgotten = forgotten_state(outcome, loop=loop)
         if forgotten is not None:
             yield forgotten
 
@@ -103,10 +123,23 @@ def observed(outcome: ComparisonOutcome) -> str:
     """What a comparison found, after the word "observed"; evidence where the place says too little.
 
     Returns:
-        ``step 1 · w``, say.
+        ``step 1 · w``, say; and that no stage has the expected name, where none has.
     """
+    stages, expected = [row.name for row in outcome.stages], outcome.expected
+    named = expected.stage if isinstance(expected, ExpectedDivergence) else None
+    found, divergence = _observed(outcome), outcome.divergence
+    known = list(stages)
+    if divergence is not None:
+        known += [divergence.stage or "", *(item.name for item in divergence.inputs)]
+    if named is None or named in known:
+        return found
+    there = join_names(map(stage_text, stages)) or "none"
+    return f"{found}; no compared step has a stage {stage_text(named)}; stages: {there}"
+
+
+def _observed(outcome: ComparisonOutcome) -> str:
     if outcome.identical:
-        return f"no difference, every fingerprint is equal at {_all_steps(outcome)}"
+        return f"no difference, {_all_equal(outcome)}"
     if outcome.divergence is None:
         return f"{_other_start(outcome)} at its beginning, and every recorded step is equal"
     place = divergence_place(outcome.divergence)
@@ -119,8 +152,12 @@ def observed(outcome: ComparisonOutcome) -> str:
     return f"{place}, {divergence_evidence(outcome.divergence)}"
 
 
-def forgotten_state(outcome: ComparisonOutcome) -> str | None:
+def forgotten_state(outcome: ComparisonOutcome, *, loop: bool = False) -> str | None:
     """That a resumed run shows state which the experiment does not declare, where it does.
+
+    Args:
+        outcome: What the comparison found.
+        loop: Whether a script was run that owns its loop.
 
     Returns:
         The sentence; ``None`` unless the run was expected to be identical, began with the
@@ -138,20 +175,39 @@ def forgotten_state(outcome: ComparisonOutcome) -> str | None:
     inputs = f"its inputs ({names}) are equal, " if names else ""
     return (
         f"{escape_text(outcome.run, 80)}: {divergence_place(divergence)}: {inputs}its output "
-        "differs: it depends on something that state_dict does not hold."
+        f"differs: it depends on something that {state_holder(loop=loop)} does not hold."
     )
 
 
 def outcome_sentence(outcome: ComparisonOutcome) -> str:
     """What one comparison found, without its name."""
     if outcome.identical:
-        state = ""
-        if outcome.final_state is not None and not outcome.final_state.differing:
-            state = f", and so is its final state ({join_names(outcome.final_state.equal)})"
-        return f"Identical: every fingerprint is equal at {_all_steps(outcome)}{state}."
+        state, after = "", outcome.final_state
+        if after is not None and after.equal and not after.differing:
+            state = f", and so is its final state ({join_names(after.equal)})"
+        return f"Identical: {_all_equal(outcome)}{state}."
     if outcome.divergence is None:
         return f"It began with {_other_start(outcome)} and is equal in every recorded step."
+    counts = output_counts(outcome)
+    if counts is not None:
+        equal, of = counts
+        return f"Different: {of - equal} of {plural(of, 'output')}, first {_place(outcome)}."
     return f"Different: the first divergence is at {_place(outcome)}."
+
+
+def output_counts(outcome: ComparisonOutcome) -> tuple[int, int] | None:
+    """How many outputs of a command are equal, and how many there are, one file each.
+
+    Returns:
+        ``None`` where the stages are those of steps.
+    """
+    found: dict[str, bool] = {}
+    for row in outcome.stages:
+        output = read_output_stage(row.name)
+        if output is None:
+            return None
+        found[output[0]] = found.get(output[0], True) and not row.differing
+    return (sum(found.values()), len(found)) if found else None
 
 
 def measure_sentences(outcome: ComparisonOutcome) -> Iterator[str]:
@@ -212,9 +268,11 @@ def expectation(expected: str | ExpectedDivergence | None) -> str:
         return ""
     if isinstance(expected, str):
         return "expected to be identical"
+    if expected.stage is not None and read_output_stage(expected.stage) is not None:
+        return f"expected to differ first in {stage_text(expected.stage)}"
     parts = [f"expected to part at step {expected.diverges_at}"]
     if expected.stage is not None:
-        parts.append(f"at {escape_text(expected.stage, 80)}")
+        parts.append(f"at {stage_text(expected.stage)}")
     if expected.component is not None:
         parts.append(f"because component {escape_text(expected.component, 80)} differs")
     return ", ".join(parts)
@@ -225,6 +283,25 @@ def config_value(value: object) -> str:
     if isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
         return number(value)
     return escape_text(encode_canonical(value).decode("utf-8").rstrip("\n"), 120)
+
+
+def _outputs_table(results: Results) -> tuple[list[str], list[list[str]], tuple[int, ...]]:
+    header = ["comparison", "outputs equal", "first difference", "as\nexpected"]
+    rows = []
+    for outcome in results.comparisons:
+        equal, of = output_counts(outcome) or (0, 0)
+        row = [escape_text(outcome.run, 80), f"{equal} of {of}"]
+        rows.append([*row, _place(outcome), _as_expected(outcome)])
+    return header, rows, (1,)
+
+
+def _all_equal(outcome: ComparisonOutcome) -> str:
+    counts = output_counts(outcome)
+    if counts is None:
+        return f"every fingerprint is equal at {_all_steps(outcome)}"
+    if counts[1] == 1:
+        return "its one output is equal in what it holds"
+    return f"all {counts[1]} outputs are equal in what they hold"
 
 
 def _place(outcome: ComparisonOutcome) -> str:

@@ -6,10 +6,13 @@ Everything handed in is escaped already; nothing here knows what it lays out.
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
+from repropack._format.contents import read_output_stage
 from repropack._present.escape import escape_text
+from repropack.models.plan import ExperimentPlan
 
 WIDTH = 100
 _LABEL = 18
@@ -172,3 +175,22 @@ def _blocks(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         for label, text in zip(labels[1:], row[1:], strict=True):
             lines += wrap(f"{label}: {text}", first="  ", rest="    ")
     return lines
+
+
+def experiment_text(experiment: ExperimentPlan) -> str:
+    """Return what is run, in one line: an entry point, or the words of a command."""
+    return experiment.entry_point or shlex.join(experiment.command or ())
+
+
+def is_command(experiment: ExperimentPlan) -> bool:
+    """Whether it is a command that runs as a whole, without steps of its own."""
+    return experiment.command is not None and not experiment.loop
+
+
+def stage_text(stage: str) -> str:
+    """Return a stage's name for people, escaped: an output as ``output out/a b.npz · loss``."""
+    output = read_output_stage(stage)
+    if output is None:
+        return escape_text(stage, 80)
+    path, array = output
+    return f"output {escape_text(path, 80)}" + (f" · {escape_text(array, 40)}" if array else "")

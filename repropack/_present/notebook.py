@@ -19,9 +19,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from repropack._present import notebook_cells as cells
 from repropack._present import notebook_figures as figures
 from repropack._present import notebook_findings as findings
+from repropack._present import notebook_outputs as outputs
+from repropack._present import notebook_recorded as recorded
+from repropack._present import notebook_scripts as scripts
 from repropack._present import notebook_story as story
 from repropack._present import notebook_texts as texts
 from repropack._present import notebook_tools as tools
+from repropack._present.layout import is_command
 from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import Plan
 from repropack.models.results import Results
@@ -84,6 +88,17 @@ def _new_cell(place: int, kind: str, source: str) -> NotebookNode:
 def _story(metadata: PackageMetadata, plan: Plan, results: Results) -> Iterator[_Cell]:
     """Every cell in order."""
     yield "markdown", story.opening(metadata, plan, results)
+    if is_command(plan.experiment):
+        yield from _command(plan, results)
+    elif plan.experiment.loop:
+        yield from _loop(plan, results)
+    else:
+        yield from _steps(plan, results)
+    yield "markdown", story.sources(metadata)
+
+
+def _steps(plan: Plan, results: Results) -> Iterator[_Cell]:
+    """An entry point: every run of it is made again, and every step compared."""
     yield "markdown", texts.ORDER
     yield "code", cells.TWO_ORDERS
     yield "markdown", texts.ORDER_LAST_BIT
@@ -91,6 +106,7 @@ def _story(metadata: PackageMetadata, plan: Plan, results: Results) -> Iterator[
     yield "markdown", story.how_to_run(plan)
     yield "markdown", story.what_is_run(plan, results)
     yield "folded", cells.SETUP
+    yield "folded", cells.FIGURE
     yield "markdown", texts.TOOLS
     yield "code", tools.FINGERPRINTS
     yield "code", tools.TRACE
@@ -105,34 +121,99 @@ def _story(metadata: PackageMetadata, plan: Plan, results: Results) -> Iterator[
     yield "code", 'make_run("reference")'
     yield "markdown", texts.CLOSE_UP
     yield "folded", cells.CLOSE_UP
-    yield from _comparisons(plan, results)
+    if plan.comparisons:
+        yield "markdown", texts.COMPARISONS
+        yield from _comparisons(plan, results)
+    else:
+        yield "markdown", texts.NO_COMPARISONS
+        yield "code", "found = {}"
     yield "markdown", texts.ASSERTIONS
     yield "code", figures.ASSERTIONS
     answer = story.answer(plan, results)
     if answer is not None:
         yield "markdown", answer
     yield "markdown", story.limits(plan, results)
-    yield "markdown", story.sources(metadata)
 
 
-def _comparisons(plan: Plan, results: Results) -> Iterator[_Cell]:
-    if not plan.comparisons:
-        yield "markdown", texts.NO_COMPARISONS
+def _command(plan: Plan, results: Results) -> Iterator[_Cell]:
+    """A command: it is started again, and every output compared."""
+    yield "markdown", scripts.how_to_run(plan)
+    yield "markdown", scripts.what_is_run(plan)
+    yield "folded", cells.SETUP
+    yield "markdown", scripts.CONTENT
+    yield "folded", tools.FINGERPRINTS
+    yield "code", outputs.CONTENT
+    yield "markdown", scripts.RUN
+    yield "code", outputs.RUN
+    yield "folded", outputs.BESIDE
+    yield "markdown", scripts.REFERENCE
+    yield "folded", outputs.MAKE_RUN
+    yield "code", 'make_run("reference")'
+    if plan.comparisons:
+        yield "markdown", scripts.COMPARISONS
+        yield "folded", outputs.COMPARISON
+        yield from _each(plan)
+        yield "markdown", scripts.SUMMARY
+        yield "folded", outputs.SUMMARY
+    else:
+        yield "markdown", scripts.NO_COMPARISONS
         yield "code", "found = {}"
-        return
-    yield "markdown", texts.COMPARISONS
-    yield "folded", findings.COMPARE
-    yield "folded", findings.MEASURE
+    yield "markdown", scripts.LOGS
+    yield "code", outputs.CHAIN
+    yield "markdown", scripts.ASSERTIONS
+    yield "code", outputs.ASSERTIONS
+    yield "markdown", scripts.limits(results)
+
+
+def _loop(plan: Plan, results: Results) -> Iterator[_Cell]:
+    """A script that owns its loop: what was recorded of it is read and compared."""
+    yield "markdown", scripts.loop_how_to_run(plan)
+    yield "markdown", story.what_is_run(plan, results)
+    yield "folded", cells.SETUP
+    yield "folded", cells.FIGURE
+    yield "markdown", scripts.LOOP_TOOLS
+    yield "code", tools.FINGERPRINTS
+    yield "markdown", texts.TOOLS_STATE
+    yield "folded", tools.STATE
+    yield "markdown", scripts.LOOP_RECORDED
+    yield "folded", recorded.READ
+    yield "code", 'make_run("reference")'
+    yield "folded", recorded.METRICS
+    if plan.comparisons:
+        yield "markdown", scripts.LOOP_COMPARISONS
+        yield from _comparisons(plan, results)
+    else:
+        yield "markdown", scripts.LOOP_NO_COMPARISONS
+        yield "code", "found = {}"
+    if plan.experiment.outputs:
+        yield "markdown", scripts.LOOP_SCRIPT
+        yield "folded", outputs.CONTENT
+        yield "folded", outputs.RUN
+        yield "folded", outputs.BESIDE
+        yield "code", outputs.SCRIPT
+    yield "markdown", scripts.LOOP_ASSERTIONS
+    yield "code", figures.RECORDED_ASSERTIONS
+    yield "markdown", scripts.loop_limits(results)
+
+
+def _each(plan: Plan) -> Iterator[_Cell]:
+    """A section for each comparison, or one for all of them."""
     if len(plan.comparisons) > MAX_SECTIONS:
         yield "markdown", story.listed(plan.comparisons)
         yield (
             "code",
             'for row in plan["comparisons"]:\n    make_comparison(row["name"])\n    print()',
         )
-    else:
-        for comparison in plan.comparisons:
-            yield "markdown", story.section(comparison)
-            yield "code", f'make_comparison("{comparison.name}")'
+        return
+    for comparison in plan.comparisons:
+        yield "markdown", story.section(comparison)
+        yield "code", f'make_comparison("{comparison.name}")'
+
+
+def _comparisons(plan: Plan, results: Results) -> Iterator[_Cell]:
+    yield "folded", findings.COMPARE
+    yield "folded", findings.MEASURE
+    yield from _each(plan)
     yield "markdown", story.summary(plan)
     yield "folded", findings.SUMMARY
     yield "markdown", texts.AGREEMENT

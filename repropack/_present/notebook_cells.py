@@ -28,17 +28,12 @@ for name, order in (("forward", numbers), ("backward", numbers[::-1])):
 """
 
 SETUP = r'''
-# The package, and how tables and figures are shown
-import base64
-import io
+# The package, and how tables are shown
 import itertools
 import json
 from pathlib import Path
 
-import matplotlib
 from IPython.display import display
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 PACKAGE = Path.cwd()
 assert (PACKAGE / "plan.json").is_file(), (
@@ -46,7 +41,6 @@ assert (PACKAGE / "plan.json").is_file(), (
 )
 plan = json.loads((PACKAGE / "plan.json").read_bytes())
 results = json.loads((PACKAGE / "results.json").read_bytes())
-matplotlib.rcdefaults()
 
 
 def show_table(header, rows):
@@ -59,31 +53,48 @@ def show_table(header, rows):
     display({"text/markdown": text, "text/plain": text}, raw=True)
 
 
+print(json.dumps(plan["experiment"], indent=1))
+'''
+
+FIGURE = r'''
+# How figures are shown
+import base64
+import io
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+matplotlib.rcdefaults()
+
+
 def show_figure(figure, text):
     """Show a figure as a PNG that holds pixels and nothing else."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
     image = base64.b64encode(stream.getvalue()).decode("ascii")
     display({"image/png": image, "text/plain": text}, raw=True)
-
-
-print(json.dumps(plan["experiment"], indent=1))
 '''
 
-MAKE_RUN = r'''
-# A run in a process of its own, and its log held against the recorded one
-import os
-import shutil
-import subprocess
-import tempfile
-
+FIXED = r"""
 FIXED = {
     "LANG": "C.UTF-8",
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
+"""
 
+MAKE_RUN = (
+    r"""
+# A run in a process of its own, and its log held against the recorded one
+import os
+import shutil
+import subprocess
+import tempfile
+"""
+    + FIXED
+    + r'''
 
 def fresh_run(name):
     """Make one run in a process of its own, from the cells above that begin "For every run"."""
@@ -92,6 +103,8 @@ def fresh_run(name):
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch, "work")
         work.mkdir()
+        if (PACKAGE / "inputs").is_dir():
+            shutil.copytree(PACKAGE / "inputs", work, dirs_exist_ok=True)
         shutil.copytree(PACKAGE / "source", Path(scratch, "source"))
         Path(scratch, "run.py").write_text(program, "utf-8")
         fixed = {
@@ -102,7 +115,7 @@ def fresh_run(name):
         done = subprocess.run(
             [sys.executable, "-P", Path(scratch, "run.py"), PACKAGE, scratch, name],
             cwd=work,
-            env=os.environ | fixed,
+            env=os.environ | fixed | plan["experiment"]["environment"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
         )
@@ -164,6 +177,7 @@ def make_run(name):
         f"{components} of state components.\nThe log made here {verdict}"
     )
 '''
+)
 
 CLOSE_UP = r'''
 # The stages of one step

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from repropack._present import notebook_scripts as scripts
 from repropack._present.findings import (
     contrasts,
     expectation,
     findings_table,
     intervention,
 )
-from repropack._present.layout import plural
+from repropack._present.layout import experiment_text, is_command, plural
 from repropack._present.markdown import code_span, escape_markdown
 from repropack._present.notebook_texts import PRINTED_AGREE, SOURCES
 from repropack.models.manifest import PackageMetadata
@@ -29,7 +30,7 @@ def opening(metadata: PackageMetadata, plan: Plan, results: Results) -> str:
     parts = [f"# {escape_markdown(metadata.title)}", f"{authors}{date}"]
     if metadata.description is not None:
         parts.append(escape_markdown(metadata.description))
-    parts += [f"**{_question(results)}**", _what_it_is(metadata, plan)]
+    parts += [f"**{_question(plan, results)}**", _what_it_is(metadata, plan)]
     if results.comparisons:
         parts += ["What was recorded, and is found again below:", _table(results)]
         parts += [
@@ -195,7 +196,9 @@ def sources(metadata: PackageMetadata) -> str:
 {SOURCES}"""
 
 
-def _question(results: Results) -> str:
+def _question(plan: Plan, results: Results) -> str:
+    if is_command(plan.experiment):
+        return scripts.question(results)
     for outcome, row in _same_prints(results):
         parts = _parts(outcome)
         if parts is not None:
@@ -213,10 +216,14 @@ def _question(results: Results) -> str:
 
 
 def _what_it_is(metadata: PackageMetadata, plan: Plan) -> str:
+    if is_command(plan.experiment):
+        return scripts.what_it_is(metadata, plan)
+    if plan.experiment.loop:
+        return scripts.loop_is(metadata, plan)
     package = code_span(f"{metadata.name} {metadata.version}")
     return (
         f"This notebook belongs to the reproducibility package {package}. It runs the packaged "
-        f"experiment {code_span(plan.experiment.entry_point)} again, "
+        f"experiment {code_span(experiment_text(plan.experiment))} again, "
         f"{plural(plan.experiment.steps, 'step')} with seed {plan.experiment.seed}, and compares "
         "every recorded step byte for byte."
     )

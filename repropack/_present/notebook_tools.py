@@ -163,7 +163,7 @@ def fit(kind, value):
 
 def make_experiment(source, experiment, config):
     """Call `module:attribute` with the configuration and the seed."""
-    sys.path.insert(0, str(source))
+    sys.path[:0] = [str(source), *(str(source / x) for x in experiment["import_from"])]
     module, _, attribute = experiment["entry_point"].partition(":")
     target = getattr(importlib.import_module(module), attribute)
     config, kind = decode(config), None

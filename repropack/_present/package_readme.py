@@ -6,9 +6,10 @@ so that an experiment whose bytes travel has the same README everywhere.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable
 
-from repropack._format.layout import FIGURES, NOTEBOOK
+from repropack._format.layout import AFTER, AUTHOR_READMES, FIGURES, INPUTS, NOTEBOOK
 from repropack._present.findings import (
     config_value,
     contrasts,
@@ -20,10 +21,10 @@ from repropack._present.findings import (
     outcome_sentence,
     recorded,
 )
-from repropack._present.layout import number, plural
+from repropack._present.layout import experiment_text, is_command, number, plural
 from repropack._present.markdown import code_span, escape_markdown
 from repropack.models.manifest import FORMAT_VERSION, PackageMetadata
-from repropack.models.plan import ComparisonPlan, Plan
+from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan
 from repropack.models.results import ComparisonOutcome, Results
 
 _HOW_TO = """\
@@ -45,22 +46,38 @@ it on a package that you trust, or take the checker from repropack's own source,
 `repropack/checker.py`, and run `python checker.py FILE`.
 """
 
-_LAYOUT = """\
+_BEFORE = """\
 | entry | what it holds |
 |---|---|
 | `manifest.json` | every other entry with its size and digest |
 | `plan.json` | experiment, configuration, seed, recording, comparisons |
 | `source/` | the experiment's code |
+"""
+_AUTHOR = "| `README.author.{end}` | what its author says of it, in their own words |\n"
+_INPUTS = "| `inputs/` | its input files, by their paths in the project |\n"
+_LOG = """\
 | `runs/<run>/fingerprints.jsonl` | the fingerprint log: a header, a start line, one line a step |
+"""
+_STEPS = """\
 | `runs/<run>/checkpoints/` | stored states: arrays as `.npz`, everything else as `.json` |
 | `runs/<run>/kept.npz` | arrays of the kept stages, one row a step |
+"""
+_OUTPUTS = "| `runs/<run>/outputs/` | the files that the run wrote |\n"
+_AFTER = "| `after/` | what the commands that come after the runs wrote |\n"
+_LAST = """\
 | `results.json` | what the comparisons found; it follows from the logs and kept arrays |
 | `environment.json` | what it ran on |
 | `schemas/` | JSON Schemas of these documents |
 | `__main__.py` | a checker that needs nothing but Python's standard library |
 """
+_LOCK = "| `requirements.lock` | the distributions that it ran with, by version and digest |\n"
+_WHEELS = "| `wheels/`, `pylock.toml` | those distributions, and a list of them for installers |\n"
 _FIGURES = "| `figures/` | what the runs look like, drawn from the logs and kept arrays |\n"
 _NOTEBOOK = "| `notebook.ipynb` | the experiment told as a notebook that was executed |\n"
+_UNEXECUTED = "| `notebook.ipynb` | the experiment told as a notebook, not executed |\n"
+_BY_CONTENT = """\
+Outputs are compared by what they are: arrays by type, shape and bytes, JSON, tables and images by \
+what they hold, everything else by bytes."""
 
 
 def package_readme(
@@ -87,7 +104,7 @@ def package_readme(
     """
     sections = [
         f"# {escape_markdown(metadata.title)}",
-        _opening(metadata),
+        _opening(metadata, plan),
         *([escape_markdown(metadata.description)] if metadata.description is not None else []),
         "## What was run",
         _items(_what_was_run(plan, results)),
@@ -99,7 +116,7 @@ def package_readme(
         "## What was not tested",
         _items(_not_tested(plan, results)),
         "## What is in it",
-        *_contents(entries),
+        *_contents(plan, entries),
         "## How to cite it",
         _citation(metadata, evidence_digest),
         "## Licence",
@@ -108,12 +125,23 @@ def package_readme(
     return ("\n\n".join(sections) + "\n").encode("utf-8")
 
 
-def _opening(metadata: PackageMetadata) -> str:
-    return (
-        f"{code_span(f'{metadata.name} {metadata.version}')} is a reproducibility package (format "
-        f"version {FORMAT_VERSION}): an experiment with its code, its recorded steps and what is "
-        "needed to run it again and compare every step byte for byte."
+def _opening(metadata: PackageMetadata, plan: Plan) -> str:
+    what = (
+        "a command with its source and its inputs, the files that it wrote and what is needed to "
+        "run it again and compare them"
+        if is_command(plan.experiment)
+        else "an experiment with its code, its recorded steps and what is needed to run it again "
+        "and compare every step byte for byte"
     )
+    named = code_span(f"{metadata.name} {metadata.version}")
+    form = f"a reproducibility package (format version {FORMAT_VERSION})"
+    parts = [f"{named} is {form}: {what}."]
+    if metadata.supersedes is not None:
+        parts.append(f"It supersedes the package with the digest {code_span(metadata.supersedes)}.")
+    if metadata.origin is not None:
+        state = "" if metadata.origin.clean else ", with changes that are in no commit"
+        parts.append(f"Its files come from commit {code_span(metadata.origin.commit)}{state}.")
+    return " ".join(parts)
 
 
 def _items(items: Iterable[str]) -> str:
@@ -125,18 +153,49 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _what_was_run(plan: Plan, results: Results) -> Iterable[str]:
-    experiment, record, reference = plan.experiment, plan.record, results.reference
+    if is_command(plan.experiment):
+        yield from _what_was_started(plan)
+    else:
+        yield from _what_was_stepped(plan, results)
+    for command in plan.after:
+        words, outputs = code_span(shlex.join(command.command)), _names(command.outputs)
+        yield f"After the runs, on what they gave: {words}, which writes {outputs}."
+
+
+def _what_was_started(plan: Plan) -> Iterable[str]:
+    """A command: what is in its folder, what its words stand for, what it writes."""
+    experiment = plan.experiment
     yield (
-        f"Experiment {code_span(experiment.entry_point)}, seed {experiment.seed}, "
+        f"Command {code_span(experiment_text(experiment))}, started in a new folder that holds the "
+        "source and the inputs and nothing else."
+    )
+    if any("{seed}" in word for word in experiment.command or ()):
+        yield f"Seed: {experiment.seed}."
+    yield from _configuration(experiment)
+    variables = sorted(experiment.environment.items())
+    if variables:
+        yield f"Variables: {_names(f'{name}={value}' for name, value in variables)}."
+    yield f"Outputs: {_names(experiment.outputs)}."
+
+
+def _configuration(experiment: ExperimentPlan) -> Iterable[str]:
+    config = sorted(experiment.config.items())
+    if config:
+        settings = _names(f"{name} = {config_value(value)}" for name, value in config)
+        yield f"Configuration: {settings}."
+
+
+def _what_was_stepped(plan: Plan, results: Results) -> Iterable[str]:
+    experiment, record, reference = plan.experiment, plan.record, results.reference
+    noun = "Script" if experiment.loop else "Experiment"
+    yield (
+        f"{noun} {code_span(experiment_text(experiment))}, seed {experiment.seed}, "
         f"{plural(experiment.steps, 'step')}."
     )
     if reference.last_step != experiment.steps:
         reason = f": {escape_markdown(reference.finish)}" if reference.finish is not None else ""
         yield f"The reference ended after step {reference.last_step}{reason}."
-    config = sorted(experiment.config.items())
-    if config:
-        settings = (f"{code_span(f'{name} = {config_value(value)}')}" for name, value in config)
-        yield f"Configuration: {', '.join(settings)}."
+    yield from _configuration(experiment)
     if reference.final_state is not None:
         yield f"State: {_names(name for name, _ in reference.final_state)}."
     every = record.checkpoint_every
@@ -157,19 +216,24 @@ def _what_was_run(plan: Plan, results: Results) -> Iterable[str]:
 
 
 def _findings(plan: Plan, results: Results) -> Iterable[str]:
+    held = "" if is_command(plan.experiment) else " fingerprint by fingerprint"
     yield (
         "The reference is one uninterrupted run. Each comparison is a second run under one stated "
-        "change, held against the reference fingerprint by fingerprint."
+        f"change, held against the reference{held}."
     )
+    if plan.experiment.outputs:
+        yield _BY_CONTENT
     if not plan.comparisons:
         yield "This package makes no comparison."
     found = {outcome.run: outcome for outcome in results.comparisons}
     for comparison in plan.comparisons:
         yield f"### {code_span(comparison.name)}"
-        yield _items(_comparison(comparison, found.get(comparison.name)))
+        yield _items(_comparison(comparison, found.get(comparison.name), loop=plan.experiment.loop))
 
 
-def _comparison(comparison: ComparisonPlan, outcome: ComparisonOutcome | None) -> Iterable[str]:
+def _comparison(
+    comparison: ComparisonPlan, outcome: ComparisonOutcome | None, *, loop: bool
+) -> Iterable[str]:
     what = escape_markdown(intervention(comparison), 1000)
     yield f"What was done: {what}."
     expected = expectation(comparison.expect)
@@ -182,7 +246,7 @@ def _comparison(comparison: ComparisonPlan, outcome: ComparisonOutcome | None) -
         if expected:
             yield f"Claim: {escape_markdown(expected)}; it held."
         yield escape_markdown(outcome_sentence(outcome), 1000)
-    forgotten = forgotten_state(outcome)
+    forgotten = forgotten_state(outcome, loop=loop)
     if forgotten is not None:
         yield escape_markdown(forgotten, 1000)
     if not outcome.identical:
@@ -204,6 +268,21 @@ def _not_tested(plan: Plan, results: Results) -> Iterable[str]:
         "Any other environment than the one in `environment.json`: another processor, library or "
         "version may give other bytes."
     )
+    if not is_command(plan.experiment):
+        yield from _not_resumed(plan)
+    if not any(row.resume_at is None and not _changes(row) for row in plan.comparisons):
+        yield "Repeating: no comparison runs the same experiment a second time from its beginning."
+    if is_command(plan.experiment):
+        yield "What the command does besides writing these outputs, and its course up to them."
+    else:
+        yield from _not_recorded(plan, results)
+    yield (
+        "Whether the result is any good. Equal bytes mean that it was reproduced; a better-looking "
+        "metric means nothing for that, and printed values that agree are rounded."
+    )
+
+
+def _not_resumed(plan: Plan) -> Iterable[str]:
     resumed = sorted(
         {row.resume_at for row in plan.comparisons if row.resume_at and not _changes(row)}
     )
@@ -212,8 +291,9 @@ def _not_tested(plan: Plan, results: Results) -> Iterable[str]:
         yield f"Resuming from other checkpoints than the one after step {places}."
     else:
         yield "Resuming: no comparison continues from a complete checkpoint."
-    if not any(row.resume_at is None and not _changes(row) for row in plan.comparisons):
-        yield "Repeating: no comparison runs the same experiment a second time from its beginning."
+
+
+def _not_recorded(plan: Plan, results: Results) -> Iterable[str]:
     if results.reference.final_state is not None:
         yield (
             "State that the experiment does not declare. It declares "
@@ -223,16 +303,30 @@ def _not_tested(plan: Plan, results: Results) -> Iterable[str]:
     if plan.record.stages_every > 1 or plan.record.state_every > 1:
         yield "The steps between recorded ones: a difference there is narrowed to a range of steps."
     yield f"Steps after step {results.reference.last_step}."
-    yield (
-        "Whether the result is any good. Equal bytes mean that it was reproduced; a better-looking "
-        "metric means nothing for that, and printed values that agree are rounded."
-    )
 
 
-def _contents(entries: Collection[str]) -> Iterable[str]:
-    figures = _FIGURES if any(path.startswith(f"{FIGURES}/") for path in entries) else ""
-    notebook = _NOTEBOOK if NOTEBOOK in entries else ""
-    yield f"{_LAYOUT}{figures}{notebook}".rstrip("\n")
+def _contents(plan: Plan, entries: Collection[str]) -> Iterable[str]:
+    """A table of what there is; entries that not every package has where they are there."""
+
+    def rows(text: str, *places: str) -> str:
+        return text if any(path.startswith(places) for path in entries) else ""
+
+    yield "".join(
+        (
+            _BEFORE,
+            *(rows(_AUTHOR.format(end=path.rpartition(".")[2]), path) for path in AUTHOR_READMES),
+            rows(_INPUTS, f"{INPUTS}/"),
+            _LOG,
+            "" if is_command(plan.experiment) else _STEPS,
+            _OUTPUTS if plan.experiment.outputs else "",
+            rows(_AFTER, f"{AFTER}/"),
+            _LAST,
+            rows(_LOCK, "requirements.lock"),
+            rows(_WHEELS, "wheels/"),
+            rows(_FIGURES, f"{FIGURES}/"),
+            rows(_NOTEBOOK if plan.notebook == "executed" else _UNEXECUTED, NOTEBOOK),
+        )
+    ).rstrip("\n")
     yield "A run that is identical to the reference stores only its log."
 
 

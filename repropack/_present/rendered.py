@@ -11,6 +11,7 @@ from importlib import metadata
 
 from repropack._compare.rows import RunEvidence
 from repropack._compare.series import run_series
+from repropack._present.layout import is_command
 from repropack.errors import CouldNotRunError
 from repropack.models.plan import Plan
 
@@ -35,6 +36,8 @@ def render_figures(
     Determinism:
         The bytes depend on the evidence and matplotlib's version, not on its configuration.
     """
+    if is_command(plan.experiment):  # one step: nothing to see that a sentence does not say
+        return {}
     draw_figures = load_painter()
     series = [run_series(reference, runs[row.name], row, plan.record) for row in plan.comparisons]
     return draw_figures(series, last_step=last_step)

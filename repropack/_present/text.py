@@ -6,6 +6,8 @@ its verdict, which the command line may colour.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from repropack._present.escape import escape_text
 from repropack._present.findings import contrasts, failures, findings_table
 from repropack._present.layout import (
@@ -19,12 +21,27 @@ from repropack._present.layout import (
     table,
     wrap,
 )
+from repropack._present.reference import first_nans, unchanged_lines
 from repropack.models.manifest import PackageMetadata
-from repropack.models.reports import BuildReport, CheckReport, Fault, LimitList, UnpackReport
+from repropack.models.reports import (
+    BuildReport,
+    CheckReport,
+    Fault,
+    LimitList,
+    SourceChoice,
+    UnpackReport,
+)
+from repropack.models.results import ReferenceOutcome
 
 _MAX_FAULTS = 20
+_MAX_NOT_COMPARED = 20
 _ANOTHER = "package.another"
 _LIMIT = "package.limit-exceeded"
+_CHOSEN_BY: Mapping[SourceChoice, str] = {
+    "source": "named in the project file",
+    "git": "tracked by git",
+    "python-files": "**/*.py",
+}
 
 
 def build_text(report: BuildReport) -> str:
@@ -33,15 +50,26 @@ def build_text(report: BuildReport) -> str:
     Returns:
         The text; ends in a newline.
     """
-    results = report.results
+    results, sources = report.results, report.sources
+    chosen_by = _CHOSEN_BY.get(sources.chosen_by, escape_text(sources.chosen_by))
     lines = [
         *_headline("built", f"{escape_text(report.path)} ({size(report.size_bytes)})"),
         *wrap(_expectations(report)),
         "",
         *identity_lines(report.package, report.package_digest, report.evidence_digest),
+        *field("source", f"{plural(sources.files, 'file')} ({chosen_by})"),
+        *unchanged_lines(results.reference, loop=report.loop),
+        *_not_compared(report.not_compared),
         "",
-        *wrap(f"The reference ran {plural(results.reference.last_step, 'step')}."),
+        *wrap(f"The reference ran {_how_long(results.reference)}."),
     ]
+    for sentence in first_nans(results.reference):
+        lines += wrap(sentence)
+    if report.lock is not None:
+        count = plural(report.lock.distributions, "distribution")
+        wheels = ", and their wheels packed" if report.lock.wheels_packed else ""
+        verb = "was" if report.lock.distributions == 1 else "were"
+        lines += wrap(f"Locked {verb} {count}{wheels}.")
     for run in report.continued:
         after = join_names([str(step) for step in run.after_steps])
         lines += wrap(
@@ -51,8 +79,11 @@ def build_text(report: BuildReport) -> str:
     if results.comparisons:
         header, rows, right = findings_table(results)
         lines += ["", *table(header, rows, right=right)]
-    for sentences_of in (failures, contrasts):
-        sentences = [text for outcome in results.comparisons for text in sentences_of(outcome)]
+    outcomes = results.comparisons
+    for sentences in (
+        [text for outcome in outcomes for text in failures(outcome, loop=report.loop)],
+        [text for outcome in outcomes for text in contrasts(outcome)],
+    ):
         if sentences:
             lines += ["", *(line for text in sentences for line in wrap(text, rest="  "))]
     return ended(lines)
@@ -69,10 +100,27 @@ def check_text(report: CheckReport) -> str:
         lines += fault_lines(report.faults)
     else:
         lines += wrap(_checked(report))
+        lines += failed_lines(report.expectations_failed)
     lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
     if report.verdict == "intact":
         lines += ["", *wrap(_intact(report))]
     return ended(lines)
+
+
+def failed_lines(failed: Sequence[str]) -> list[str]:
+    """What a package says of itself: claims that did not come out.
+
+    Args:
+        failed: Names of the comparisons.
+
+    Returns:
+        Lines; none where every expectation held.
+    """
+    if not failed:
+        return []
+    does = "does not come" if len(failed) == 1 else "do not come"
+    text = f"The package itself says that {join_names(failed)} {does} out as it expects"
+    return wrap(f"{text}: `repropack inspect` tells how.")
 
 
 def limits_text(limits: LimitList) -> str:
@@ -145,8 +193,26 @@ def _said_once(fault: Fault) -> str:
     return after if repeats else fault.problem
 
 
+def _how_long(reference: ReferenceOutcome) -> str:
+    """Its steps; one step without any state is how a command is told, which has none."""
+    if reference.last_step == 1 and reference.final_state == ():
+        return "once"
+    return plural(reference.last_step, "step")
+
+
 def _headline(verdict: str, subject: str) -> list[str]:
     return wrap(subject, first=f"{verdict}  ")
+
+
+def _not_compared(paths: tuple[str, ...]) -> list[str]:
+    """What a command wrote and nothing of the package holds; no line where there is nothing."""
+    if not paths:
+        return []
+    more = len(paths) - _MAX_NOT_COMPARED
+    shown = ", ".join(escape_text(path) for path in paths[:_MAX_NOT_COMPARED])
+    named = f"{shown} and {more} more" if more > 0 else shown
+    what = "it" if len(paths) == 1 else "them"
+    return field("not compared", f"{named}: written, and no pattern of outputs matches {what}")
 
 
 def _expectations(report: BuildReport) -> str:

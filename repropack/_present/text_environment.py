@@ -12,10 +12,20 @@ _MAX_CELL = 21
 _EFFECTS = {"steers": "yes", "may-steer": "may", "describes": "no"}
 
 
-def account_lines(account: EnvironmentAccount) -> list[str]:
-    """What differs, whether it could matter, and what the probe cards say."""
+def account_lines(
+    account: EnvironmentAccount, sides: tuple[str, str] = ("recorded", "here")
+) -> list[str]:
+    """What differs, whether it could matter, and what the probe cards say.
+
+    Args:
+        account: The account of two environments.
+        sides: What the two are called.
+
+    Returns:
+        Lines of at most ``WIDTH`` columns.
+    """
     count = len(account.differences)
-    lines = wrap(f"environment: differs from the recorded one in {plural(count, 'point')}")
+    lines = wrap(f"environment: differs from the {sides[0]} one in {plural(count, 'point')}")
     lines += wrap(escape_text(account.sentence, 600))
     rows = [
         [
@@ -27,7 +37,7 @@ def account_lines(account: EnvironmentAccount) -> list[str]:
         for row in account.differences[:_MAX_ROWS]
     ]
     if rows:
-        lines += table(["field", "recorded", "here", "matters?"], rows)
+        lines += table(["field", *sides, "matters?"], rows)
     if count > len(rows):
         lines.append(f"and {count - len(rows)} more")
     return lines

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 
+from repropack._format.layout import outputs_folder
 from repropack._present.escape import escape_text
 from repropack._present.findings import (
     config_value,
@@ -18,7 +20,9 @@ from repropack._present.findings import (
 from repropack._present.layout import (
     ENTRY,
     ended,
+    experiment_text,
     field,
+    is_command,
     join_names,
     plural,
     size,
@@ -26,10 +30,11 @@ from repropack._present.layout import (
     table,
     wrap,
 )
+from repropack._present.reference import first_nans, unchanged_lines
 from repropack._present.text import identity_lines
 from repropack._present.text_environment import account_lines, differs, record_lines
 from repropack.models.manifest import PackageMetadata
-from repropack.models.plan import Plan
+from repropack.models.plan import ExperimentPlan, Plan
 from repropack.models.reports import Inspection
 from repropack.models.results import ComparisonOutcome
 
@@ -52,6 +57,9 @@ def inspect_text(report: Inspection) -> str:
         "",
         *_runs(report),
     ]
+    lines += unchanged_lines(report.results.reference, loop=report.plan.experiment.loop)
+    for sentence in first_nans(report.results.reference):
+        lines += wrap(sentence)
     if report.plan.comparisons:
         lines += ["", *_comparisons(report)]
     lines += ["", *record_lines(report.environment), ""]
@@ -86,33 +94,76 @@ def _about(package: PackageMetadata) -> list[str]:
         lines += field("date", package.date.isoformat())
     if package.description is not None:
         lines += field("description", escape_text(package.description, 500))
+    if package.supersedes is not None:
+        lines += field("supersedes", package.supersedes)
+    if package.origin is not None:
+        state = "" if package.origin.clean else ", with changes that are in no commit"
+        lines += field("commit", f"{package.origin.commit}{state}")
+    if package.allowed_findings:
+        lines += field("let pass", join_names(package.allowed_findings))
     return lines
 
 
 def _plan(plan: Plan) -> list[str]:
+    return [*(_command(plan) if is_command(plan.experiment) else _steps(plan)), *_after(plan)]
+
+
+def _command(plan: Plan) -> list[str]:
+    """A command has neither steps nor checkpoints, and is recorded by what it writes."""
+    experiment = plan.experiment
+    variables = [f"{name}={value}" for name, value in sorted(experiment.environment.items())]
+    limit = experiment.timeout_seconds
+    return [
+        *field("command", escape_text(experiment_text(experiment))),
+        *field("seed", str(experiment.seed)),
+        *_configuration(experiment),
+        *field("variables", join_names(variables) or "none beside those of every run"),
+        *field("outputs", join_names(experiment.outputs) or "none"),
+        *(field("time limit", plural(limit, "second")) if limit is not None else []),
+    ]
+
+
+def _steps(plan: Plan) -> list[str]:
     experiment, record = plan.experiment, plan.record
     every = record.checkpoint_every
     checkpoints = f"every {every} steps, at the start and the end" if every else "start and end"
     printed = [f"{name} as {text}" for name, text in sorted(record.printed.items())]
+    kind = "script" if experiment.loop else "experiment"
+    return [
+        *field(kind, escape_text(experiment_text(experiment))),
+        *field("seed", str(experiment.seed)),
+        *field("steps", str(experiment.steps)),
+        *_configuration(experiment),
+        *field("checkpoints", checkpoints),
+        *field("recorded", recorded(plan.record)),
+        *field("kept whole", join_names(record.keep) or "no stage"),
+        *field("printed", join_names(printed) or "no metric"),
+        *(field("outputs", join_names(experiment.outputs)) if experiment.outputs else []),
+    ]
+
+
+def _configuration(experiment: ExperimentPlan) -> list[str]:
     config = [
         f"{escape_text(name, 80)} = {config_value(value)}"
         for name, value in sorted(experiment.config.items())
     ]
     if len(config) > _MAX_CONFIG_ROWS:
         config[_MAX_CONFIG_ROWS:] = [f"{len(config) - _MAX_CONFIG_ROWS} more"]
-    return [
-        *field("experiment", escape_text(experiment.entry_point)),
-        *field("seed", str(experiment.seed)),
-        *field("steps", str(experiment.steps)),
-        *field("configuration", ", ".join(config) or "none"),
-        *field("checkpoints", checkpoints),
-        *field("recorded", recorded(plan.record)),
-        *field("kept whole", join_names(record.keep) or "no stage"),
-        *field("printed", join_names(printed) or "no metric"),
+    return field("configuration", ", ".join(config) or "none")
+
+
+def _after(plan: Plan) -> list[str]:
+    """The commands after the runs, each with what it writes."""
+    rows = [
+        f"{escape_text(shlex.join(row.command))} writes {join_names(row.outputs)}"
+        for row in plan.after
     ]
+    return [line for text in rows for line in field("after the runs", text)]
 
 
 def _runs(report: Inspection) -> list[str]:
+    if is_command(report.plan.experiment):
+        return _written(report)
     rows = [
         [
             escape_text(run.run, 80),
@@ -127,23 +178,34 @@ def _runs(report: Inspection) -> list[str]:
     return table(header, rows, right=(2, 4))
 
 
+def _written(report: Inspection) -> list[str]:
+    """What each run of a command wrote; of one that is identical no output is stored."""
+    rows = []
+    for run in report.runs:
+        folder = f"{outputs_folder(run.run)}/"
+        sizes = [entry.size for entry in report.entries if entry.path.startswith(folder)]
+        outputs = str(len(sizes)) if sizes else "the reference's"
+        rows.append([escape_text(run.run, 80), outputs, size(sum(sizes)) if sizes else "-"])
+    return table(["run", "outputs", "size"], rows, right=(2,))
+
+
 def _comparisons(report: Inspection) -> list[str]:
     """What each comparison changes and found, as the package says."""
     found = {outcome.run: outcome for outcome in report.results.comparisons}
-    lines = []
+    lines, loop = [], report.plan.experiment.loop
     for comparison in report.plan.comparisons:
         lines += wrap(f"{escape_text(comparison.name, 80)}: {intervention(comparison)}", rest="  ")
         outcome = found.get(comparison.name)
         if outcome is not None:
-            lines += [line for text in _found(outcome) for line in wrap(text, first="  ")]
+            lines += [line for text in _found(outcome, loop) for line in wrap(text, first="  ")]
     return lines
 
 
-def _found(outcome: ComparisonOutcome) -> Iterator[str]:
+def _found(outcome: ComparisonOutcome, loop: bool) -> Iterator[str]:  # noqa: FBT001
     """What a comparison found; where that was not expected, what was."""
     if outcome.held is False:
         yield f"FAILED: {failure(outcome)}."
-        if (forgotten := forgotten_state(outcome)) is not None:
+        if (forgotten := forgotten_state(outcome, loop=loop)) is not None:
             yield forgotten
         return
     expected = expectation(outcome.expected)

@@ -12,33 +12,34 @@ from repropack._present.divergence import (
     divergence_place,
     hypotheses,
 )
+from repropack._present.elements import array_counts, element_lines
 from repropack._present.escape import escape_text
 from repropack._present.layout import (
-    WIDTH,
     cells,
     ended,
     field,
     join_names,
     listing,
-    number,
     plural,
     step_range,
     table,
     wrap,
 )
-from repropack._present.text import fault_lines, identity_lines
+from repropack._present.outputs import output_lines
+from repropack._present.text import failed_lines, fault_lines, identity_lines
 from repropack._present.text_environment import account_lines, differs
+from repropack.models.differences import ArrayDifference, OutputsComparison
 from repropack.models.reports import (
-    ArrayDifference,
     Confinement,
-    ElementDifference,
     NotebookVerification,
     RunVerification,
+    UsedEnvironment,
     VerificationReport,
 )
 from repropack.models.results import Split
 
 _MAX_PROBLEMS = 10
+_MAX_OUTPUTS = 10
 _MAX_OTHER_ELEMENTS = 3
 _CLAIMS = {
     "independent-replay": "independent replay",
@@ -100,6 +101,7 @@ def verify_text(report: VerificationReport) -> str:
     """
     lines = wrap(escape_text(report.path), first=f"{report.verdict}  ")
     lines += _summary(report)
+    lines += failed_lines(report.expectations_failed)
     account = report.environment if differs(report.environment) else None
     if report.verdict == "differs" and account is not None:
         lines += ["", *account_lines(account)]
@@ -108,22 +110,47 @@ def verify_text(report: VerificationReport) -> str:
         lines += ["", *_runs(report.runs)]
     for run in report.runs:
         if not run.equal:
-            lines += ["", *_difference(run, account is not None)]
+            lines += ["", *_difference(run, account is not None, loop=report.loop)]
     if report.verdict != "differs" and account is not None:
         lines += ["", *account_lines(account)]
+    lines += _beside_the_runs(report)
+    if report.not_verified:
+        lines += ["", "not verified:"]
+        lines += listing([escape_text(text) for text in report.not_verified])
+    lines += ["", *_used_environment(report.used_environment)]
+    lines += _confinement(report.confinement)
+    runs_alone = report.verdict == "differs" and all(run.equal for run in report.runs)
+    lines += field("scope:", _RUNS_ALONE if runs_alone else _SCOPE[report.verdict])
+    return ended(lines)
+
+
+def _used_environment(used: UsedEnvironment | None) -> list[str]:
+    """How an environment was made; of the present one nothing needs to be said."""
+    if used is None or used.kind == "present":
+        return []
+    count = plural(used.distributions or 0, "distribution")
+    origin = "packed wheels" if used.origin == "packed-wheels" else "an index, by the lock,"
+    python = escape_text(used.python or "unknown")
+    return field(
+        "environment:", f"recreated from {origin} with {used.installer}: {count}, Python {python}"
+    )
+
+
+def _beside_the_runs(report: VerificationReport) -> list[str]:
+    """What was made of the runs again: figures, outputs, notebook; outputs in other bytes too."""
+    lines: list[str] = []
     if report.figures is not None and (
         report.figures.paths.equal or report.figures.paths.differing
     ):
         lines += ["", *_figures(report.figures.paths)]
+    for run in report.runs:
+        if run.equal and run.outputs.differences:
+            lines += ["", *_outputs(run.outputs)]
+    if report.after is not None and report.after.reason is None:
+        lines += ["", *_after(report.after)]
     if report.notebook is not None:
         lines += ["", *_notebook(report.notebook)]
-    if report.not_verified:
-        lines += ["", "not verified:"]
-        lines += listing([escape_text(text) for text in report.not_verified])
-    lines += ["", *_confinement(report.confinement)]
-    runs_alone = report.verdict == "differs" and all(run.equal for run in report.runs)
-    lines += field("scope:", _RUNS_ALONE if runs_alone else _SCOPE[report.verdict])
-    return ended(lines)
+    return lines
 
 
 def _confinement(confinement: Confinement | None) -> list[str]:
@@ -165,6 +192,28 @@ def _figures(paths: Split) -> list[str]:
     )
 
 
+def _outputs(outputs: OutputsComparison) -> list[str]:
+    """Every output that is not equal byte for byte, the milder ones too."""
+    lines: list[str] = []
+    for what, paths in (("missing", outputs.missing), ("unexpected", outputs.unexpected)):
+        if paths:
+            lines += field(f"{what}:", join_names(paths))
+    for difference in outputs.differences[:_MAX_OUTPUTS]:
+        lines += output_lines(difference)
+    if len(outputs.differences) > _MAX_OUTPUTS:
+        lines += wrap(f"and {len(outputs.differences) - _MAX_OUTPUTS} more outputs")
+    return lines
+
+
+def _after(after: OutputsComparison) -> list[str]:
+    """What the commands after the runs wrote, on the runs executed here."""
+    if after.equal:
+        milder = ", some in other bytes" if after.differences else " byte for byte"
+        text = f"{plural(after.compared, 'output')} written again: equal to the package's{milder}"
+        return [*field("after the runs:", text), *_outputs(after)]
+    return [*field("after the runs:", "not equal to the package's:"), *_outputs(after)]
+
+
 def _summary(report: VerificationReport) -> list[str]:
     if report.verdict == "damaged":
         return fault_lines(report.faults)
@@ -174,8 +223,12 @@ def _summary(report: VerificationReport) -> list[str]:
     asked = "" if report.runs_requested is None else ", only those asked for"
     text = f"{plural(total, 'run')} executed again here{asked}: "
     if equal == total:
-        drawn = report.figures is not None and report.figures.paths.differing
-        but = ", but not its figures" if drawn else ""
+        others = {
+            "its figures": report.figures is not None and report.figures.paths.differing,
+            "what comes after the runs": report.after is not None and not report.after.equal,
+        }
+        names = " and ".join(name for name, differing in others.items() if differing)
+        but = f", but not {names}" if names else ""
         return wrap(f"{text}every byte that was compared is equal to the package's{but}.")
     names = join_names(run.run for run in report.runs if not run.equal)
     return wrap(f"{text}{equal} equal to the package byte for byte, {total - equal} not ({names}).")
@@ -193,22 +246,41 @@ def _problem(report: VerificationReport) -> list[str]:
 
 def _runs(runs: tuple[RunVerification, ...]) -> list[str]:
     """What is claimed of each run, whether it is equal, and what was compared for it."""
+    if runs and all(map(_is_of_outputs, runs)):
+        rows = [
+            [escape_text(run.run, 80), _CLAIMS[run.claim], _result(run), str(run.outputs.compared)]
+            for run in runs
+        ]
+        return table(["run", "claim", "result", "outputs"], rows, right=(3,))
     header = ["run", "claim", "steps", "result"]
     header += ["log\nlines", "checkpoints", "kept\narrays", "final\narrays"]
+    with_outputs = any(run.outputs.compared for run in runs)
+    header += ["outputs"] * with_outputs
     rows = [
         [
             escape_text(run.run, 80),
             _CLAIMS[run.claim],
             step_range(run.first_step, run.last_step),
-            "equal" if run.equal else "DIFFERS",
+            _result(run),
             str(run.lines_compared),
             str(run.checkpoints_compared),
             str(run.kept_arrays_compared),
             _final(run),
+            *[str(run.outputs.compared)] * with_outputs,
         ]
         for run in runs
     ]
-    return table(header, rows, right=(4, 5, 6, 7))
+    return table(header, rows, right=(4, 5, 6, 7, 8))
+
+
+def _is_of_outputs(run: RunVerification) -> bool:
+    """One step without arrays, and outputs: a command, which has nothing else to compare."""
+    arrays = (*run.final_arrays.equal, *run.final_arrays.differing)
+    return run.last_step == 1 and run.outputs.compared > 0 and not arrays
+
+
+def _result(run: RunVerification) -> str:
+    return "equal" if run.equal else "DIFFERS"
 
 
 def _final(run: RunVerification) -> str:
@@ -216,29 +288,35 @@ def _final(run: RunVerification) -> str:
     return f"{equal} of {equal + differing}" if equal + differing else "-"
 
 
-def _difference(run: RunVerification, environment_differs: bool) -> list[str]:  # noqa: FBT001
+def _difference(
+    run: RunVerification,
+    environment_differs: bool,  # noqa: FBT001
+    *,
+    loop: bool,
+) -> list[str]:
     """One run that is not equal: evidence first, hypothesis after it."""
     lines = wrap(f"run {escape_text(run.run, 80)} ({_CLAIMS[run.claim]}) differs")
     beside, other = _arrays_at_divergence(run)
     if run.divergence is not None:
         evidence = divergence_evidence(run.divergence)
         if beside is not None:
-            evidence += f": {_counts(beside)}"
+            evidence += f": {array_counts(beside)}"
         lines += _divergence_line(divergence_place(run.divergence), evidence)
         if beside is not None:
-            lines += _elements(beside)
+            lines += element_lines(beside)
     if constants := differing_constants(run):
         lines += field("constants differ:", join_names(constants))
     for array in other:
         what = f"{escape_text(array.array, 80)} at step {array.step}"
-        lines += field("array:", f"{what}: {_counts(array)}")
-        lines += _elements(array, at_most=_MAX_OTHER_ELEMENTS)
+        lines += field("array:", f"{what}: {array_counts(array)}")
+        lines += element_lines(array, at_most=_MAX_OTHER_ELEMENTS)
+    lines += _outputs(run.outputs)
     if run.final_arrays.differing:
         lines += field("final arrays:", f"differing: {join_names(run.final_arrays.differing)}")
     lines += _problems(run.problems)
     if run.repeats is not None:
         lines += field("repeats here:", _REPEATS[run.repeats])
-    allowed, excluded = hypotheses(run, environment_differs=environment_differs)
+    allowed, excluded = hypotheses(run, environment_differs=environment_differs, loop=loop)
     if allowed:
         lines += field("consistent with:", "; ".join(allowed))
     if excluded:
@@ -279,45 +357,3 @@ def _arrays_at_divergence(
         if array.array in names and array.step == divergence.step:
             return array, tuple(other for other in run.arrays if other is not array)
     return None, run.arrays
-
-
-def _counts(array: ArrayDifference) -> str:
-    if array.expected_type != array.observed_type:
-        expected, observed = (
-            escape_text(array.expected_type, 80),
-            escape_text(array.observed_type, 80),
-        )
-        return f"type or shape: expected {expected}, observed {observed}"
-    text = f"{array.elements_differing} of {plural(array.elements, 'element')}"
-    if array.largest_ulp is not None:
-        text += f", at most {array.largest_ulp} ulp"
-    if array.largest_absolute is not None:
-        text += f", at most {number(array.largest_absolute)}"
-    if array.largest_ulp is None and array.largest_absolute is None:
-        text += ", in their bits alone"
-    return text
-
-
-def _elements(array: ArrayDifference, at_most: int | None = None) -> list[str]:
-    name = array.array.removeprefix("kept.").removeprefix("checkpoint.")
-    stage = escape_text(name, 20)
-    rows = [_element(stage, element) for element in array.first[:at_most]]
-    label_width = max((cells(label) for label, _, _ in rows), default=0)
-    expected_width = max((cells(expected) for _, expected, _ in rows), default=0)
-    lines = []
-    for label, expected, observed in rows:
-        start = f"{'':18}{label}{' ' * (label_width - cells(label))}  "
-        line = f"{start}{expected}{' ' * (expected_width - cells(expected))}  {observed}"
-        if cells(line) <= WIDTH:
-            lines.append(line)
-        else:
-            lines += wrap(expected, first=start)
-            lines += wrap(observed, first=" " * cells(start))
-    return lines
-
-
-def _element(stage: str, element: ElementDifference) -> tuple[str, str, str]:
-    index = f"[{', '.join(map(str, element.index))}]" if element.index else ""
-    expected = f"expected {number(element.expected)} ({escape_text(element.expected_bits, 40)})"
-    observed = f"observed {number(element.observed)} ({escape_text(element.observed_bits, 40)})"
-    return f"{stage}{index}", expected, observed

@@ -1,0 +1,183 @@
+"""From recorded runs to the tree of a package: results, figures, documents, notebook, README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from repropack._compare.outcomes import compute_results, describe_reference
+from repropack._format.canonical import encode_canonical
+from repropack._format.layout import (
+    AFTER,
+    CHECKER,
+    CONFIG_SCHEMA,
+    ENVIRONMENT,
+    INPUTS,
+    LICENSE,
+    NOTEBOOK,
+    PLAN,
+    README,
+    REFERENCE_RUN,
+    RESULTS,
+    SCHEMAS,
+    SOURCE,
+    checkpoint_folder,
+    kept_path,
+    outputs_folder,
+)
+from repropack._format.released import checker_bytes
+from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
+from repropack._present.notebook import make_notebook
+from repropack._present.package_readme import package_readme
+from repropack._present.rendered import render_figures
+from repropack._read.container import Container, open_container
+from repropack._read.equality import hold_against
+from repropack._read.package import evidence_digest
+from repropack._read.project import Project
+from repropack._read.run import RunReader
+from repropack._run.assemble import Supplement, link_files, list_entries, write_documents
+from repropack._run.notebook import execute_notebook
+from repropack._run.notebook_form import notebook_bytes
+from repropack._run.recorder import RecordedRun
+from repropack._run.workplace import ASSEMBLED, RECORDED, SCRATCH
+from repropack.errors import CouldNotRunError, InexactResumeError
+from repropack.models.plan import Plan
+from repropack.models.results import Results
+
+
+def assemble_package(
+    project: Project, plan: Plan, work: Path, reference: RecordedRun, supplement: Supplement
+) -> Results:
+    """Put the tree of the package together anew; nothing that was recorded is changed.
+
+    Args:
+        project: The project.
+        plan: Its plan, completed by what the runs told.
+        work: The work folder, in which every run of the plan is recorded.
+        reference: What the reference run told.
+        supplement: What the package holds beside what follows from the runs.
+
+    Returns:
+        The results.
+
+    Raises:
+        CouldNotRunError: storage gives back other bytes than were written, or the notebook cannot
+            be executed here.
+        InexactResumeError: the reference was continued, and resuming is not exact.
+        OSError: something cannot be read or written.
+    """
+    recorded, tree, metadata = work / RECORDED, work / ASSEMBLED, supplement.metadata
+    with open_container(recorded) as container:
+        runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
+        reference_run = RunReader(container, REFERENCE_RUN)
+        results = compute_results(plan, reference_run, runs)
+        _check_identical(results, container)
+        _check_spliced(plan, results, reference)
+        last_step = results.reference.last_step
+        figures = render_figures(plan, reference_run, runs, last_step=last_step)
+    repeated = _repeated(results)
+    link_files(work / SOURCE, tree / SOURCE)
+    link_files(work / INPUTS, tree / INPUTS)
+    link_files(work / AFTER, tree / AFTER)
+    link_files(recorded, tree, lambda path: not path.startswith(repeated))
+    for path, folder in supplement.folders.items():
+        link_files(folder, tree / path)
+    write_documents(tree, {**figures, **supplement.documents})
+    _write_documents(project, tree, plan, reference, results)
+    node = make_notebook(metadata, plan, results)
+    write_documents(tree, {NOTEBOOK: _notebook(node, plan, tree, work / SCRATCH)})
+    for entry in supplement.references:  # the notebook needs them, the package does not hold them
+        _remove(tree, tree / entry.path)
+    entries = list_entries(tree, supplement.references)
+    paths = {entry.path for entry in entries}
+    readme = package_readme(metadata, plan, results, evidence_digest(entries), paths)
+    write_documents(tree, {README: readme})
+    return results
+
+
+def _remove(tree: Path, place: Path) -> None:
+    """Remove a file, and the folders above it that are empty then."""
+    place.unlink()
+    for folder in place.parents:
+        if folder == tree or next(folder.iterdir(), None) is not None:
+            return
+        folder.rmdir()
+
+
+def _notebook(node: NotebookNode, plan: Plan, tree: Path, work: Path) -> bytes:
+    """The notebook as the plan has it: executed in a copy of ``tree``, or as it is."""
+    if plan.notebook == "unexecuted":
+        return notebook_bytes(node)
+    try:
+        return execute_notebook(node, folder=tree, scratch=work)
+    except CouldNotRunError as error:
+        hint = "--unexecuted-notebook packs the notebook without running it"
+        raise CouldNotRunError(
+            error.message, hint=f"{error.hint}; {hint}" if error.hint else hint
+        ) from error
+
+
+def _check_identical(results: Results, container: Container) -> None:
+    """Hold every run that its fingerprints call identical against the reference by its arrays."""
+    reference = RunReader(container, REFERENCE_RUN)
+    for outcome in results.comparisons:
+        if not outcome.identical:
+            continue
+        run = RunReader(container, outcome.run)
+        # configuration and constants may be others, so the run's own log stands for both sides
+        arrays_equal = hold_against(run, reference, run, "comparison").equal
+        if not arrays_equal or describe_reference(run).chain != results.reference.chain:
+            raise CouldNotRunError(
+                f"run {outcome.run!r}: expected arrays and a chain equal to the reference's, as "
+                "its fingerprints are; observed others: the machine or its storage is faulty"
+            )
+
+
+def _check_spliced(plan: Plan, results: Results, reference: RecordedRun) -> None:
+    """A reference that was continued stands only where resuming is shown to be exact."""
+    if not reference.continued_after:
+        return
+    for comparison, outcome in zip(plan.comparisons, results.comparisons, strict=True):
+        changed = comparison.reset or comparison.config or comparison.hash_seed
+        if comparison.resume_at is not None and not changed and not outcome.identical:
+            raise InexactResumeError(
+                REFERENCE_RUN,
+                reference.continued_after[-1],
+                f"comparison {comparison.name!r}, a resume without any change, parts from it",
+            )
+
+
+def _repeated(results: Results) -> tuple[str, ...]:
+    """Paths that are left out: a run that is identical to the reference stores only its log."""
+    return tuple(
+        path
+        for outcome in results.comparisons
+        if outcome.identical
+        for path in (
+            f"{checkpoint_folder(outcome.run)}/",
+            f"{outputs_folder(outcome.run)}/",
+            kept_path(outcome.run),
+        )
+    )
+
+
+def _write_documents(
+    project: Project, tree: Path, plan: Plan, reference: RecordedRun, results: Results
+) -> None:
+    documents = {
+        CHECKER: checker_bytes(),
+        PLAN: encode_canonical(plan.model_dump(mode="json")),
+        ENVIRONMENT: encode_canonical(reference.environment.model_dump(mode="json")),
+        RESULTS: encode_canonical(results.model_dump(mode="json")),
+        LICENSE: project.license_text()
+        or f"SPDX-License-Identifier: {project.document.package.license}\n".encode(),
+    }
+    told = project.readme()
+    if told is not None:
+        documents[told[0]] = told[1]
+    for name in PACKAGED_SCHEMAS:
+        documents[f"{SCHEMAS}/{name}.schema.json"] = schema_bytes(name)
+    if reference.config_schema is not None:
+        documents[CONFIG_SCHEMA] = encode_canonical(reference.config_schema)
+    write_documents(tree, documents)

@@ -118,11 +118,11 @@ def lab_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def bases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """The two honest packages that hostile ones are made of, by name; never write to them."""
-    from tests.hostile.corpus.bases import build_lab, build_own
+    """The honest packages that hostile ones are made of, by name; never write to them."""
+    from tests.hostile.corpus.bases import BUILDERS
 
     folder = tmp_path_factory.mktemp("bases")
-    return {"own": build_own(folder), "lab": build_lab(folder)}
+    return {name: build(folder) for name, build in BUILDERS.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -131,10 +131,11 @@ def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
     Executing it repeats every run of the plan. The lab of ``lab_package`` is executed.
     """
-    if request.node.get_closest_marker("notebook") is None and "repropack.build" in sys.modules:
+    executed = request.node.get_closest_marker("notebook") is not None
+    if not executed and "repropack._assembling" in sys.modules:
         from tests.support.notebooks import as_if_executed
 
-        monkeypatch.setattr("repropack.build.execute_notebook", as_if_executed)
+        monkeypatch.setattr("repropack._assembling.execute_notebook", as_if_executed)
 
 
 # ---------------------------------------------------------------- coverage of workers

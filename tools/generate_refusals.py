@@ -49,6 +49,7 @@ _FAMILIES = {
     "kept": "Kept arrays",
     "results": "Results",
     "notebook": "The notebook",
+    "lock": "The lock",
     "version": "Later releases (status 4)",
     "write": "Writing",
     "limit": "Limits",

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from repropack import checker  # noqa: E402 - the root has to be found first
 from repropack._format.limits import MEBIBYTE  # noqa: E402
-from tests.hostile.corpus.bases import Base, build_lab, build_own  # noqa: E402
+from tests.hostile.corpus.bases import BUILDERS, Base  # noqa: E402
 from tests.hostile.corpus.case import Variant  # noqa: E402
 from tests.hostile.corpus.catalogue import VARIANTS, Fault, complaint  # noqa: E402
 from tests.hostile.corpus.checker import NOT_LOOKED_AT, NOT_YET  # noqa: E402
@@ -118,9 +118,9 @@ def faults_of(ended: Ended) -> list[Fault]:
         ValueError: the output is no document.
     """
     document = json.loads(ended.output)  # noqa: TID251 - the output of another process
-    if "faults" in document:
-        return [(f["code"], f["entry"], f["problem"], f.get("rule")) for f in document["faults"]]
-    return [(document["code"], "", document["message"], document.get("rule"))]
+    if "message" in document:  # it ended with an error; the faults in it are told by the message
+        return [(document["code"], "", document["message"], None)]
+    return [(f["code"], f["entry"], f["problem"], f.get("rule")) for f in document["faults"]]
 
 
 def problems_of(variant: Variant, check: Ended, packed: Ended) -> Iterator[str]:
@@ -178,7 +178,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of names of cases; all where none is given")
-    parser.add_argument("--bases", nargs="+", default=["own", "lab"], choices=["own", "lab"])
+    names = list(BUILDERS)
+    parser.add_argument("--bases", nargs="+", default=names, choices=names)
     parser.add_argument("--jobs", type=int, default=1, help="processes at once (default: 1)")
     parser.add_argument("--write", type=Path, help="keep the packages below this new folder")
     parser.add_argument("--quiet", action="store_true", help="only rows with a problem")
@@ -219,7 +220,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     with tempfile.TemporaryDirectory(prefix="repropack-corpus-") as scratch:
         built = Path(scratch) / "bases"
-        bases = {"own": build_own(built), "lab": build_lab(built)}
+        bases = {name: build(built) for name, build in BUILDERS.items()}
         folder = options.write or Path(scratch) / "cases"
         rows: list[Row] = []
         with ThreadPoolExecutor(options.jobs) as pool:

@@ -19,11 +19,24 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 COPIED = ("tests", "examples", "pyproject.toml")
 TEST_DISTRIBUTIONS = ("pytest", "pytest-xdist", "hypothesis")
-LEFT_OUT = (
-    "--ignore=tests/integration/test_faults.py",
-    "--ignore=tests/integration/test_continuing.py",
+LEFT_OUT = tuple(
+    f"--ignore=tests/integration/test_{name}.py"
+    for name in (
+        "continuing",
+        "determinism",
+        "examples",
+        "faults",
+        "notebook",
+        "other_environments",
+        "privacy",
+        "quick_start",
+        "recreated",
+        "script_notebooks",
+        "versions",
+    )
 )
-"""Kills and failing calls: they take minutes, and do not depend on how repropack is installed."""
+"""They take minutes, or make environments of their own from the checkout; and none of them depends
+on how repropack is installed."""
 INHERITED_AND_REMOVED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
 
 WHERE_IS_IT = """

@@ -1,7 +1,7 @@
 """Text that shows the program is checked against the program.
 
-Every fenced ``console``, ``toml`` and ``python`` block of ``README.md`` and ``docs/`` says in its
-info string what it is; one that is silent fails:
+Every fenced ``console``, ``toml`` and ``python`` block of ``README.md``, ``docs/`` and the
+examples' READMEs says in its info string what it is; one that is silent fails:
 
 =========================  =====================================================================
 ``console runs``           the commands after ``$`` are run and their output compared;
@@ -12,7 +12,9 @@ info string what it is; one that is silent fails:
 ``<any> not-run: reason``  nothing is done, for the reason given
 =========================  =====================================================================
 
-The blocks of one document run in order in one empty folder. In a console block ``...`` stands for
+The blocks of one document run in order in one folder. It is empty, but for an example it holds a
+copy of the example at its place in the repository, and for ``README.md`` the examples in a clone
+named ``repropack``. In a console block ``...`` stands for
 any text, also over several lines. A command is ``repropack``, ``python``, ``cd FOLDER`` or
 ``echo $?``; output is what a terminal would show. A command whose status is not 0 is followed by
 ``echo $?``.
@@ -24,6 +26,7 @@ import doctest
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -37,8 +40,20 @@ from repropack._run.confinement.probing import choose_sandbox
 from repropack.errors import ConfinementUnavailableError
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-             if path.is_file()]  # fmt: skip
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+DOCUMENTS = [
+    path
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
+    if path.is_file()
+]
+EVERY_EXAMPLE = bool(os.environ.get("REPROPACK_EVERY_EXAMPLE"))
+RUN = [
+    path
+    for path in DOCUMENTS
+    if EVERY_EXAMPLE or path not in EXAMPLES or path.parent.name in {"own-loop", "plain-script"}
+]
+"""Documents whose blocks are run: of the examples, which have tests of their own, one of each form
+that no other document shows. The variable asks for all."""
 MUST_SAY = {"console", "python", "toml"}
 RUNS = {"console", "python"}
 NEEDS_BUBBLEWRAP = "runs needs=bubblewrap"
@@ -223,10 +238,14 @@ def test_every_block_says_whether_it_runs(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize("path", RUN, ids=name_of)
 def test_every_block_does_what_it_shows(path: Path, tmp_path: Path) -> None:
     """A reader who types what a document shows sees what it shows."""
     session = Session(tmp_path)
+    if path in EXAMPLES:
+        shutil.copytree(path.parent, tmp_path / path.parent.relative_to(ROOT))
+    elif path == ROOT / "README.md":
+        shutil.copytree(ROOT / "examples", tmp_path / "repropack" / "examples")
     for block in read_blocks(path.read_text("utf-8")):
         session.take(block)
     if session.left_out:

@@ -21,6 +21,7 @@ SAMPLES: dict[type[RepropackError], RepropackError] = {
     errors.StateError: errors.StateError("adam", "holds a set", hint="hand over a list"),
     errors.UnsupportedDtypeError: errors.UnsupportedDtypeError("weights", "object"),
     errors.StepError: errors.StepError("reference", 3, None, "ValueError: no"),
+    errors.CommandError: errors.CommandError("reference", "it ended with 3", hint="do the other"),
     errors.InexactResumeError: errors.InexactResumeError("reference", 40, "step 41 differs"),
     errors.BusyError: errors.BusyError("lab.zip"),
     errors.PackageError: errors.PackageError(REFUSED),
@@ -29,6 +30,9 @@ SAMPLES: dict[type[RepropackError], RepropackError] = {
     errors.LimitExceededError: errors.LimitExceededError("max_depth", "plan.json", "", (64, 65)),
     errors.SchemaError: errors.SchemaError("plan.json", ISSUES),
     errors.IntegrityError: errors.IntegrityError(REFUSED, REFUSED),
+    errors.LintError: errors.LintError(
+        errors.Refusal("secret", "train.py:3", "a token of GitHub", "", "")
+    ),
     errors.UnsupportedVersionError: errors.UnsupportedVersionError(
         "version.format", "format version", "2", "1"
     ),

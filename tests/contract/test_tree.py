@@ -106,7 +106,21 @@ def test_the_wrong_name_is_recognised(text: str, wrong: bool) -> None:
 
 
 def test_the_licence_travels_with_what_is_packed() -> None:
-    """The copies beside the lab and the example are the licence of the project."""
+    """The copies beside the lab and in each example are the licence of the project."""
     licence = (ROOT / "LICENSE").read_bytes()
-    for copy in ("repropack/lab/LICENSE", "examples/replay-lab/LICENSE"):
-        assert (ROOT / copy).read_bytes() == licence
+    projects = [path.parent for path in ROOT.glob("examples/*/repropack.toml")]
+    assert len(projects) == 8
+    for folder in (ROOT / "repropack/lab", *projects):
+        assert (folder / "LICENSE").read_bytes() == licence
+
+
+def test_no_file_holds_what_a_merge_left() -> None:
+    """A conflict that was not resolved is no text; no other gate reads documents."""
+    marks = ("<" * 7 + " ", ">" * 7 + " ", "<" * 8 + " ", ">" * 8 + " ")
+    left = [
+        f"{name_of(path)}, line {number}"
+        for path in list_files()
+        for number, line in enumerate(path.read_bytes().decode("utf-8", "replace").splitlines(), 1)
+        if line.startswith(marks)
+    ]
+    assert left == []

@@ -10,14 +10,18 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from repropack import checker
+from repropack._compare.contents import compare_outputs
 from repropack._format.archive_reader import ArchiveReader
 from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.contents import contents_of, output_stage
 from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.log import LogReader, encode_line, read_line, step_record
 from repropack._format.npy import npy_header, parse_npy_header
@@ -35,6 +39,7 @@ from repropack.models.manifest import Manifest
 from repropack.models.plan import Plan
 from repropack.models.results import Results
 from tests.fuzz.programs import forge
+from tests.support.contents import chunk, jpeg, npy, npz, rgb_png
 from tests.support.hostile import Forgery, take_apart
 
 Target = Callable[[bytes], None]
@@ -46,6 +51,9 @@ DOCUMENTS: tuple[tuple[str, Any], ...] = (
     ("results.json", Results),
     ("checkpoint", Checkpoint),
 )
+
+
+OUTPUTS = ("a.npz", "b.npz", "a.npy", "a.json", "a.csv", "a.png", "a.jpg")
 
 
 class MisreadError(AssertionError):
@@ -171,6 +179,18 @@ def fuzz_path(data: bytes) -> None:
     demand(len(folded) == len(passed), f"two paths meet: {passed!a}")
 
 
+def fuzz_contents(data: bytes) -> None:
+    """An output of any kind, which the first byte chooses: it has content, and always the same."""
+    path = OUTPUTS[data[0] % len(OUTPUTS)] if data else "a.txt"
+    body = data[1:]
+    found = contents_of(path, io.BytesIO(body), len(body))
+    demand(found.stages[-1][0] == output_stage(path), "the file has no stage")
+    demand(found == contents_of(path, io.BytesIO(body), len(body)), "read again, another content")
+    demand(found.kind == "bytes" or found.reason is None, "a reason for what is no exception")
+    one, two = ((io.BytesIO(part), len(part)) for part in (body, body + b"\n"))
+    demand(compare_outputs(path, one, two) is not None, "a byte more is no difference")
+
+
 def fuzz_package(data: bytes) -> None:
     """A whole package as it comes: every fault is one of ours."""
     check_bytes(data)
@@ -262,6 +282,7 @@ def seeds(name: str) -> list[bytes]:
         ],
         "log": logs,
         "line": [line + b"\n" for data in logs for line in data.splitlines()],
+        "contents": [bytes([k]) + data for k, data in enumerate(_outputs())],
         "path": ["source/données.py\nsource/a b.py".encode(), *map(str.encode, files)],
         "package": [forge(base_forgery(), b"")],
     }
@@ -275,6 +296,17 @@ def _small_zip(*, deflate: bool) -> bytes:
         writer.add(name, content, executable=name == "a", deflate=deflate)
     writer.finish()
     return stream.getvalue()
+
+
+def _outputs() -> Iterator[bytes]:
+    """An honest file for each of ``OUTPUTS``."""
+    yield npz(w=np.arange(3, dtype="<i2"), s=np.array(["a"]))
+    yield npz(compressed=True, w=np.zeros((2, 3), order="F"))
+    yield npy(np.array(["2020-01-01"], "M8[D]"))
+    yield b'{"a": [1, 2.5, NaN], "b": "x"}'
+    yield b'a,"b"\r\n1,2\r\n'
+    yield rgb_png([[(1, 2, 3), (4, 5, 6)]], before=chunk(b"tEXt", b"a\0b"))
+    yield jpeg()
 
 
 def _single(name: str, content: bytes) -> bytes:
@@ -298,6 +330,7 @@ TARGETS: dict[str, Target] = {
     "log": fuzz_log,
     "line": fuzz_line,
     "path": fuzz_path,
+    "contents": fuzz_contents,
     "package": fuzz_package,
     "program": fuzz_program,
     "checker": fuzz_checker,

@@ -24,7 +24,7 @@ REGRESSIONS = [
     pytest.param(path, id=f"{path.parent.name}-{path.name}")
     for path in sorted((Path(__file__).parent / "regressions").glob("*/*"))
 ]
-READERS = ("zip", "npz", "npy", "json", "document", "log", "line", "path")
+READERS = ("zip", "npz", "npy", "json", "document", "log", "line", "path", "contents")
 BOUNDS = tuple(
     value.to_bytes(width, "little")
     for width in (2, 4, 8)

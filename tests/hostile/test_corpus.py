@@ -10,6 +10,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -43,8 +44,15 @@ NOT_IN_A_PACKAGE = {
 
 
 def parameters() -> Iterator[object]:
-    """One test a variant; those of the lab repeat a user's package, and are left to slow runs."""
+    """One test a variant; those of the lab repeat a user's package, and are left to slow runs.
+
+    There one of eight is told, chosen by name; ``REPROPACK_WHOLE_CORPUS=1`` tells all, as
+    ``tools/run_corpus.py`` does.
+    """
+    whole = bool(os.environ.get("REPROPACK_WHOLE_CORPUS"))
     for variant in VARIANTS:
+        if variant.base == "lab" and not whole and crc32(variant.name.encode()) % 8:
+            continue
         marks = [pytest.mark.slow] if variant.base == "lab" else []
         if not variant.case.heavy:
             yield pytest.param(variant, id=variant.name, marks=marks)
@@ -78,11 +86,11 @@ def test_the_packed_checker_accepts_no_more_than_it_says(
 ) -> None:
     """It refuses no honest package, and accepts of the others only what it does not look at."""
     for variant in VARIANTS:
-        if variant.base != "own" or variant.case.heavy or variant.case.needs:
+        if variant.base == "lab" or variant.case.heavy or variant.case.needs:
             continue
         folder = tmp_path / "case"
         folder.mkdir()
-        package = Package(variant.case.write(bases["own"], variant.form, folder))
+        package = Package(variant.case.write(bases[variant.base], variant.form, folder))
         package.check()
         if variant.case.code is None:
             assert not package.faults, (variant.name, package.faults[:3])

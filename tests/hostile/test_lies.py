@@ -451,8 +451,8 @@ def test_check_refuses_a_manifest_that_lies_about_the_files(
     [
         pytest.param(lambda m: m.update(format_version=2), id="newer-version"),
         pytest.param(
-            lambda m: m["entries"][1].update(included=False, location="https://example.org/"),
-            id="held-by-reference",
+            lambda m: m["entries"][1].update(role="scope"),
+            id="reserved-role",
         ),
     ],
 )
@@ -718,8 +718,8 @@ def test_a_source_that_changes_after_the_check_is_not_executed(
     marker = tmp_path / "executed"
     original = confine
 
-    def confine_and_change(package: Any, consent: Any) -> Any:
-        sandbox = original(package, consent)
+    def confine_and_change(package: Any, consent: Any, **options: Any) -> Any:
+        sandbox = original(package, consent, **options)
         with (path / "source/replay_lab.py").open("a") as stream:
             stream.write(f"open({str(marker)!r}, 'w').close()\n")
         return sandbox

@@ -24,6 +24,7 @@ from repropack._run.confinement.consent import Consent
 from repropack._run.confinement.probing import probe_level
 from repropack._run.confinement.sandbox import Sandbox
 from repropack._run.execute import Launcher
+from repropack._run.materials import Materials
 from repropack.build import build_package
 from repropack.errors import ConfinementUnavailableError, UsageError
 from repropack.lab import LAB_PROJECT
@@ -101,7 +102,8 @@ def test_the_labs_bytes_are_the_same_inside_as_outside(
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
     sandbox = Sandbox(level, DEFAULT_RUN_LIMITS)
-    launcher = Launcher(project.plan(), source, tmp_path / "tree", scratch, sandbox=sandbox)
+    materials = Materials(source)
+    launcher = Launcher(project.plan(), materials, tmp_path / "tree", scratch, sandbox=sandbox)
     launcher.run_reference()
     log = (tmp_path / "tree" / log_path("reference")).read_bytes()
     assert log == forgery.files[log_path("reference")]
@@ -232,6 +234,10 @@ def make_home(folder: Path, kind: str) -> Path:
         (project / name).write_text("secret", "utf-8")
     if kind == "installed":
         (site / "offset.py").write_text(MODULE, "utf-8")
+        told = site / "offset-1.0.dist-info"
+        told.mkdir()
+        (told / "METADATA").write_text("Name: offset\nVersion: 1.0\n", "utf-8")
+        (told / "RECORD").write_text("offset.py,,\noffset-1.0.dist-info/WHEEL,,\n", "utf-8")
     elif kind == "editable":
         (project / "src/offset").mkdir()
         (project / "src/offset/__init__.py").write_text(MODULE, "utf-8")
@@ -262,7 +268,10 @@ def install():
 
 @pytest.mark.parametrize("kind", ["installed", "editable", "finder"])
 def test_an_interpreter_in_a_home_folder_works(tmp_path: Path, level: Any, kind: str) -> None:
-    """A virtual environment and editable installs in a home, of which nothing else is seen."""
+    """A virtual environment and editable installs in a home, of which nothing else is seen.
+
+    What an experiment imports has to be packed or installed; an editable install is neither.
+    """
     python = make_home(tmp_path / "home", kind)
     environment = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"], "TZ": "UTC"}
 
@@ -276,6 +285,11 @@ def test_an_interpreter_in_a_home_folder_works(tmp_path: Path, level: Any, kind:
 
     project = str(write_project(tmp_path / "project", IMPORTING))
     path = str(tmp_path / "built.zip")
+    if kind != "installed":
+        refused = call("build", project, "-o", path, "--unexecuted-notebook")
+        assert "imports 'offset': expected it packed or installed" in refused["message"]
+        own = IMPORTING.replace("from offset import FACTOR", "FACTOR = np.float64(0.125)")
+        project = str(write_project(tmp_path / "own", own))
     call("build", project, "-o", path, "--unexecuted-notebook")
     hidden = [str(tmp_path / "home/project" / name) for name in (".env", "src/secret.txt")]
     forgery = take_apart(Path(path))

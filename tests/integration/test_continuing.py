@@ -18,6 +18,7 @@ from repropack._cli.main import main
 from repropack._run import identity
 from repropack._run.continuing import check_environment
 from repropack._run.distributions import observe_distributions
+from repropack._run.execute import Launcher
 from repropack._run.left_over import step_of
 from repropack.build import build_package
 from repropack.check import check_package
@@ -87,7 +88,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("repropack.build.execute_notebook", as_if_executed)
+    monkeypatch.setattr("repropack._assembling.execute_notebook", as_if_executed)
 
 
 @pytest.fixture
@@ -288,12 +289,13 @@ def test_a_run_that_has_ended_is_looked_at_before_it_is_believed(build: Build):
 def test_an_interrupted_build_is_neither_continued_nor_lost_unasked(build: Build, capsys):
     """A plain build refuses and names both ways on; nothing of the left-over is touched."""
     interrupt = build.interrupt("reference", 5)
-    kept = "what was recorded is kept in .tiny.zip.work: --resume continues it, --discard"
-    assert interrupt.__notes__ == [f"{kept} begins again"]
+    kept = "what was recorded is kept in .tiny.zip.work: --resume continues it where nothing"
+    assert interrupt.__notes__ == [f"{kept} has changed, --discard begins again"]
     before = {path: path.stat().st_mtime_ns for path in build.work.rglob("*")}
     arguments = ["build", str(build.project), "-o", str(build.target)]
     assert main(arguments) == 2
-    assert capsys.readouterr().err == (
+    _, _, told = capsys.readouterr().err.rpartition("[not-locked]\n")
+    assert told == (
         "repropack: error: tiny.zip: an interrupted build of it is in .tiny.zip.work\n"
         "hint: --resume continues it, --discard begins again\n"
     )
@@ -455,8 +457,9 @@ def test_a_splice_is_not_published(tmp_path: Path):
     assert not build.target.exists()
 
 
-def test_a_state_that_is_not_restored_is_caught(tmp_path: Path):
-    """Before the first step that is made again."""
+def test_a_state_that_is_not_restored_is_caught(tmp_path: Path, monkeypatch):
+    """Before the first step that is made again, where no trial has found it before."""
+    monkeypatch.setattr(Launcher, "try_round_trip", lambda launcher: None)
     source = SOURCES["loads-half"].replace("class Experiment(", "class Tiny(")
     project = write_project(
         tmp_path / "half", source=source, steps=8, record={"checkpoint-every": 2}

@@ -1,4 +1,4 @@
-"""The lab in two environments: one evidence, and only what describes a machine differs."""
+"""The lab and the examples in two environments: one evidence, where their bytes travel."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from repropack._read.package import open_package
 from repropack.check import check_package
 from repropack.verify import verify_package
+from tests.support.examples import EXAMPLES
 from tests.support.expected import EVIDENCE_DIGEST
 
 pytestmark = [pytest.mark.slow, pytest.mark.notebook]
@@ -45,8 +46,8 @@ def _is_on_path(name: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A package of the lab, built by another interpreter, NumPy and matplotlib."""
+def other_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Another interpreter with another NumPy and matplotlib, and this repropack."""
     folder = tmp_path_factory.mktemp("other")
     subprocess.run([other_interpreter(), "-m", "venv", str(folder / "venv")], check=True)
     python = str(folder / "venv/bin/python")
@@ -63,9 +64,16 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     if done.returncode != 0:
         pytest.skip(f"another environment cannot be installed here: {done.stderr[-300:]}")
+    return python
+
+
+@pytest.fixture(scope="module")
+def other(other_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package of the lab, built there."""
+    folder = tmp_path_factory.mktemp("lab")
     target = folder / "lab.zip"
     subprocess.run(
-        [python, "-P", "-m", "repropack", "build", "-o", str(target)], check=True, cwd=folder
+        [other_python, "-P", "-m", "repropack", "build", "-o", str(target)], check=True, cwd=folder
     )
     return target
 
@@ -103,3 +111,20 @@ def test_it_verifies_here_and_the_account_names_the_versions(other: Path) -> Non
     assert report.figures.reason is not None
     assert "3.10.7" in report.figures.reason
     assert json.loads(report.model_dump_json())["verdict"] == "identical"
+
+
+TRAVELLING = tuple(name for name, example in EXAMPLES.items() if example.evidence is not None)
+
+
+@pytest.mark.parametrize("name", TRAVELLING)
+def test_the_evidence_of_an_example_is_the_same(
+    other_python: str, name: str, tmp_path: Path
+) -> None:
+    """Another NumPy and interpreter give the digest that ``tests.support.examples`` states."""
+    target = tmp_path / f"{name}.zip"
+    subprocess.run(
+        [other_python, "-P", "-m", "repropack", "build", EXAMPLES[name].path, "-o", target],
+        check=True,
+        cwd=tmp_path,
+    )
+    assert check_package(target).evidence_digest == EXAMPLES[name].evidence

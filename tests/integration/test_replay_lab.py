@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -204,8 +205,10 @@ def test_a_reset_sampler_parts_at_the_batch_and_ends_lower(
 
 def build_in(form: str) -> Callable[[Path], BuildReport]:
     def build(folder: Path) -> BuildReport:
+        project = folder / "project"  # apart from what the example's README adds, and git
+        shutil.copytree(EXAMPLE, project, ignore=shutil.ignore_patterns("README.md"))
         return build_package(
-            EXAMPLE if form == "example" else None,
+            project if form == "example" else None,
             folder / form,
             directory=form == "directory",
             compress=form == "compressed",

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from repropack._cli.main import main
 from repropack._run.confinement import consent
+from repropack._run.execute import Launcher
 from repropack.build import build_package
 from repropack.errors import CouldNotRunError, DivergenceError, StepError, UsageError
 from repropack.models.reports import RunVerification, VerificationReport
@@ -45,6 +47,7 @@ FORGETFUL = FORGETFUL.replace("self.x = self.x *", "self.x = self.hidden + self.
 @pytest.fixture(autouse=True)
 def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consent, "is_shipped", lambda package: True)
+    monkeypatch.setattr(Launcher, "try_round_trip", lambda launcher: None)  # it makes a step
 
 
 def verify(folder: Path, **project: Any) -> VerificationReport:
@@ -101,6 +104,31 @@ def test_a_resume_that_parts_from_the_reference_is_no_exact_resume(tmp_path: Pat
     assert report.verdict == "identical"
     assert by_name(report)["resumed"].claim == "comparison"
     assert "resuming at all" in report.not_verified
+
+
+def test_a_package_that_says_that_an_expectation_failed_is_no_success(tmp_path: Path, capsys):
+    """All of it is reproduced, the failed resume included; the status and a line say so."""
+    build_package(
+        write_project(
+            tmp_path / "project",
+            source=FORGETFUL,
+            record={"checkpoint-every": 5},
+            comparisons=[{"name": "resumed", "resume-at": 5, "expect": "identical"}],
+        ),
+        tmp_path / "built.zip",
+    )
+    report = verify_package(tmp_path / "built.zip")
+    assert (report.verdict, report.expectations_failed) == ("identical", ("resumed",))
+    assert main(["verify", str(tmp_path / "built.zip")]) == 1
+    told = (
+        "The package itself says that resumed does not come out as it expects: `repropack inspect` "
+        "tells how."
+    )
+    assert told in " ".join(capsys.readouterr().out.split())
+    assert main(["check", str(tmp_path / "built.zip")]) == 0
+    assert told in " ".join(capsys.readouterr().out.split())
+    assert main(["check", "--fast", str(tmp_path / "built.zip")]) == 0
+    assert "The package itself" not in capsys.readouterr().out
 
 
 def test_a_run_that_drifts_neither_equals_nor_repeats(tmp_path: Path) -> None:

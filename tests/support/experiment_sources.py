@@ -17,6 +17,7 @@ from repropack._read.container import open_container
 from repropack._read.run import RunReader
 from repropack._run.confinement.sandbox import UNCONFINED, Sandbox
 from repropack._run.execute import Launcher
+from repropack._run.materials import Materials
 from repropack._run.recorder import RecordedRun
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
 
@@ -347,7 +348,7 @@ def make_launcher(
         ),
         record=RecordPlan(**{"checkpoint_every": 2, **record}),
     )
-    return Launcher(plan, source_folder, folder / "tree", scratch, sandbox=sandbox)
+    return Launcher(plan, Materials(source_folder), folder / "tree", scratch, sandbox=sandbox)
 
 
 def run_reference(folder: Path, name: str, **options: Any) -> tuple[Launcher, RecordedRun]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy.ma  # noqa: F401 - for the children
 
 from repropack._read.package import open_package
-from repropack._run.assemble import check_written, link_files, publish, write_package
+from repropack._run.assemble import Supplement, check_written, link_files, publish, write_package
 from repropack._run.workplace import clear_work, work_alone
 from repropack.errors import RepropackError
 from repropack.unpack import unpack_package
@@ -32,7 +32,9 @@ def publish_again(package: str, tree: str, target: str, *, directory: bool) -> N
     with work_alone(place, lambda _: False) as work:
         clear_work(work)
         link_files(Path(tree), work / "assembled")
-        written = write_package(work / "assembled", metadata, directory=directory, compress=False)
+        written = write_package(
+            work / "assembled", Supplement(metadata), directory=directory, compress=False
+        )
         check_written(written)
         publish(written, place, force=True, directory=directory)
 

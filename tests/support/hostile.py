@@ -64,12 +64,16 @@ class Log:
 
 @dataclass
 class Forgery:
-    """A package's files, the manifest apart; ``rows`` changes single manifest rows when sealed."""
+    """A package's files, the manifest apart.
+
+    ``rows`` changes single manifest rows when sealed; ``elsewhere`` are listed and not stored.
+    """
 
     files: dict[str, bytes]
     manifest: Json
     executables: set[str] = field(default_factory=set)
     rows: dict[str, Json] = field(default_factory=dict)
+    elsewhere: set[str] = field(default_factory=set)
 
     # ------------------------------------------------------------ documents
 
@@ -196,13 +200,14 @@ class Forgery:
         with path.open("wb") as stream:
             writer = ArchiveWriter(stream)
             writer.add(MANIFEST, manifest or self.seal())
-            for name in sorted(self.files, key=str.encode):
+            for name in sorted(self.files.keys() - self.elsewhere, key=str.encode):
                 writer.add(name, self.files[name], executable=name in self.executables)
             writer.finish()
         return path
 
     def write_directory(self, path: Path, manifest: bytes | None = None) -> Path:
-        for name, data in {MANIFEST: manifest or self.seal(), **self.files}.items():
+        stored = {name: self.files[name] for name in self.files.keys() - self.elsewhere}
+        for name, data in {MANIFEST: manifest or self.seal(), **stored}.items():
             place = path / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
@@ -216,7 +221,10 @@ def take_apart(package: Path) -> Forgery:
         files = {name: archive.read(name) for name in archive.namelist()}
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
     manifest = json.loads(files.pop(MANIFEST))
-    return Forgery(files, manifest, {name for name in files if modes[name] & 0o100})
+    executables = {name for name in files if modes[name] & 0o100}
+    rows = {row["path"]: row for row in manifest["entries"] if not row["included"]}
+    files |= dict.fromkeys(rows, b"")  # their rows say what they are
+    return Forgery(files, manifest, executables, rows, set(rows))
 
 
 def nudge(array: Any, *index: int) -> None:

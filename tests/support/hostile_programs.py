@@ -47,13 +47,13 @@ def channel():
 
 def before_message(kind, work):
     \"\"\"Do something right before the worker says something of one kind.\"\"\"
-    from repropack._run import worker
-    say = worker._Worker.say
+    from repropack._run import session
+    say = session.Session.say
     def saying(self, message):
         if message.kind == kind:
             work(self)
         say(self, message)
-    worker._Worker.say = saying
+    session.Session.say = saying
 
 """
 
@@ -287,13 +287,13 @@ _OUTPUT = (
     Program(
         "tells-no-number",
         """
-        from repropack._run import worker
-        say = worker._Worker.say
+        from repropack._run import session
+        say = session.Session.say
         def saying(self, message):
             if message.kind == "stepped":
                 message = message.model_copy(update={"metrics": {"loss": {"$int": "x"}}})
             say(self, message)
-        worker._Worker.say = saying
+        session.Session.say = saying
         """,
         "expected a number, observed",
     ),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from repropack.models.differences import ArrayDifference, ElementDifference
 from repropack.models.environment import EnvironmentAccount, EnvironmentDifference
+from repropack.models.lint import LintFinding, LintReport
 from repropack.models.manifest import Author, Entry, PackageMetadata
 from repropack.models.plan import (
     ComparisonPlan,
@@ -15,15 +17,14 @@ from repropack.models.plan import (
     RecordPlan,
 )
 from repropack.models.reports import (
-    ArrayDifference,
     BuildReport,
     CheckReport,
     Confinement,
-    ElementDifference,
     Fault,
     Inspection,
     RunSummary,
     RunVerification,
+    SourceSummary,
     UnpackReport,
     VerificationReport,
 )
@@ -249,6 +250,7 @@ def build_report(**changes: Any) -> BuildReport:
         "package_digest": PACKAGE_DIGEST,
         "evidence_digest": EVIDENCE_DIGEST,
         "size_bytes": 565_700,
+        "sources": SourceSummary(files=1, chosen_by="source"),
         "expectations_held": True,
         "results": results(),
     }
@@ -449,3 +451,37 @@ def unpack_report(**changes: Any) -> UnpackReport:
         "entries": ("manifest.json", "plan.json"),
     }
     return UnpackReport(**(fields | changes))
+
+
+def lint_finding(**changes: Any) -> LintFinding:
+    """A path in a home folder."""
+    fields: dict[str, Any] = {
+        "rule": "personal-path",
+        "severity": "error",
+        "path": "train.py",
+        "line": 7,
+        "problem": "a path in the home folder of 'ada'",
+        "cure": "write the path relative to the project folder, and make the file again",
+    }
+    return LintFinding(**(fields | changes))
+
+
+def lint_report(**changes: Any) -> LintReport:
+    """A project with one warning."""
+    warning = lint_finding(
+        rule="readme-missing",
+        severity="warning",
+        path="repropack.toml",
+        line=None,
+        problem="expected a README, observed none",
+        cure="write one",
+    )
+    fields: dict[str, Any] = {
+        "path": "lab",
+        "subject": "project",
+        "verdict": "warnings",
+        "package": metadata(),
+        "files_examined": 3,
+        "findings": (warning,),
+    }
+    return LintReport(**(fields | changes))

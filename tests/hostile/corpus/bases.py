@@ -1,12 +1,15 @@
-"""The two honest packages that every lie starts from.
+"""The honest packages that every lie starts from.
 
 ``lab`` is the replay lab with a shorter plan. ``own`` is an experiment as a user would write one:
 other names of stages, bool and integer arrays, a nested state with arrays in it, an executable
-source file, comparisons that differ. Both are built here, never stored.
+source file, comparisons that differ. ``command`` is a script that is run as a whole, with outputs
+of several kinds, inputs packed and held elsewhere, and a command on the finished runs. All are
+built here, never stored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +17,7 @@ from pathlib import Path
 
 from repropack.build import build_package
 from repropack.lab import replay_lab
+from tests.support.commands import write_files
 from tests.support.hostile import Forgery, take_apart
 
 TALLY = '''\
@@ -134,6 +138,59 @@ expect = { diverges-at = 1, stage = "gradient" }
 """
 
 
+SCRIPT = """\
+import json, sys
+import numpy as np
+
+rows = [float(line) for line in open("data/rows.csv").read().split()]
+scale = float(sys.argv[1])
+np.savez("fit.npz", mean=np.mean(rows) * scale, rows=np.array(rows))
+json.dump({"n": len(rows), "scale": scale}, open("fit.json", "w"))
+with open("tables/rows.csv", "w") as stream:
+    stream.writelines(f"{k},{row * scale}\\n" for k, row in enumerate(rows))
+"""
+
+AFTER = """\
+text = open("runs/reference/outputs/tables/rows.csv").read()
+open("summary.txt", "w").write(f"{len(text.splitlines())} rows\\n")
+"""
+
+SCRIPT_PROJECT = """\
+[package]
+name = "script"
+version = "1.0.0"
+title = "A script as it was found"
+license = "CC0-1.0"
+date = 2026-11-30
+[[package.authors]]
+name = "A. Tester"
+
+[experiment]
+command = ["python", "fit.py", "{config.scale}"]
+source = ["fit.py", "summary.py", "tables/README"]
+outputs = ["fit.*", "tables/*.csv"]
+inputs = [
+    "data/rows.csv",
+    { path = "data/big.bin", include = false, location = "ask the institute" },
+]
+[experiment.config]
+scale = 2.0
+
+[[comparisons]]
+name = "again"
+hash-seed = 1
+expect = "identical"
+
+[[comparisons]]
+name = "larger"
+config = { scale = 3.0 }
+
+[[after]]
+command = ["python", "summary.py"]
+outputs = ["summary.txt"]
+"""
+
+
 @dataclass(frozen=True)
 class Base:
     """An honest package, and the names in it that lies are about.
@@ -162,7 +219,13 @@ class Base:
     def forgery(self) -> Forgery:
         """The package taken apart, to be changed."""
         whole = _taken_apart(self.package)
-        return Forgery(dict(whole.files), deepcopy(whole.manifest), set(whole.executables))
+        return Forgery(
+            dict(whole.files),
+            deepcopy(whole.manifest),
+            set(whole.executables),
+            deepcopy(whole.rows),
+            set(whole.elsewhere),
+        )
 
 
 @cache
@@ -222,8 +285,49 @@ def build_lab(folder: Path) -> Base:
     )
 
 
+def build_command(folder: Path) -> Base:
+    """Build the package of a script that is run as a whole.
+
+    It has one step and no stage, array or metric that could be named like those of the others.
+    """
+    files = {
+        "fit.py": SCRIPT,
+        "summary.py": AFTER,
+        "tables/README": "Tables are written here.\n",
+        "data/rows.csv": "1.5\n2.25\n",
+        "data/big.bin": "too large to pack\n",
+    }
+    write_files(folder / "script", files)
+    package = _build(folder / "script", SCRIPT_PROJECT, folder / "command.zip")
+    return Base(
+        name="command",
+        package=package,
+        source="source/fit.py",
+        resumed="again",
+        reset="again",
+        fresh="larger",
+        start=0,
+        middle=0,
+        steps=1,
+        stage="output:fit.json",
+        kept="",
+        array="",
+        component="",
+        metric="",
+        printed="",
+    )
+
+
 def _build(project: Path, text: str, package: Path) -> Path:
     (project / "repropack.toml").write_text(text, "utf-8")
     build_package(project, package, unexecuted_notebook=True)
     package.chmod(0o444)
     return package
+
+
+BUILDERS: Mapping[str, Callable[[Path], Base]] = {
+    "own": build_own,
+    "lab": build_lab,
+    "command": build_command,
+}
+"""By name, what builds each base below an empty folder."""

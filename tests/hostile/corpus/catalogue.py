@@ -11,6 +11,8 @@ from tests.hostile.corpus import (
     contents,
     directories,
     documents,
+    forms,
+    locks,
     logs,
     manifests,
     readers,
@@ -30,6 +32,8 @@ MODULES = (
     logs,
     manifests,
     contents,
+    forms,
+    locks,
     readers,
 )
 

@@ -69,7 +69,10 @@ _SCHEMAS = """
     metadata/affiliation-line metadata/orcid metadata/orcid-newline metadata/no-author
     metadata/name-path metadata/name-script metadata/name-long metadata/version-blank
     metadata/version-option metadata/license-line metadata/date metadata/date-time
-    metadata/date-number metadata/description-escape metadata/member
+    metadata/date-number metadata/description-escape metadata/member form/imports-pattern
+    form/after-entry-point form/after-no-words form/empty-pattern form/empty-word
+    form/many-words form/no-time form/no-words form/text-command form/variable-name
+    form/variable-value form/zero-word held/reference-escape held/reference-size
 """
 """Schemas: members, types and forms of values in documents, lines and the manifest."""
 
@@ -80,11 +83,36 @@ _NOT_YET = """
     document/results-newer document/plan-newer document/environment-newer
     document/checkpoint-newer document/config-schema-twice document/config-schema-depth
     log-head/newer manifest-files/no-checker manifest-files/no-notebook
-    manifest-files/no-schema manifest/schema-newer
+    manifest-files/no-schema manifest/schema-newer held/reference-path held/same-path
+    held/below-source
 """
-"""Invisible letters, files that are folders, ends of deflate streams, depth, later versions."""
+"""Invisible letters, files that are folders, ends of deflate streams, depth, later versions,
+paths of rows that have no file, inputs in the place of source."""
 
-NOT_LOOKED_AT = frozenset(f"{_RESULTS}{_PLAN}{_ROLES}{_SCHEMAS}".split())
+_LOCKS = """
+    lock/index lock/option-behind lock/include lock/editable lock/address lock/path lock/marker
+    lock/no-digest lock/md5 lock/range lock/comment lock/control lock/windows lock/order lock/twice
+    lock/digest-twice lock/cut lock/capitals lock/row-less lock/row-more lock/version
+    lock/wheel-other lock/wheel-second lock/wheel-missing lock/wheel-evil lock/wheel-name
+    lock/wheel-folder lock/wheel-option lock/no-pylock lock/no-lock lock/pylock-alone
+    lock/pylock-digest lock/pylock-path lock/pylock-address lock/pylock-more lock/pylock-python
+"""
+"""Whether lock, wheels and environment record agree."""
+
+_FORMS = """
+    form/imports-outside form/imports-absolute
+    form/after-unknown-name form/both form/command-becomes-loop form/command-keeps
+    form/command-no-outputs form/command-of-steps form/command-prints form/command-resumes
+    form/loop-of-nothing form/neither form/outputs-of-nothing form/unknown-name output/added
+    output/added-elsewhere output/added-pickle output/after-has output/after-lacks
+    output/cell-spelled output/changed output/differing-spares output/entry-point-has
+    output/log-finish output/log-less output/log-made-of output/log-metric output/log-order
+    output/log-stage output/none-for-pattern output/not-an-npz output/patterns-many
+    output/removed output/twin-stores
+"""
+"""Whether a plan has one of the three forms, and outputs are those of log and plan."""
+
+NOT_LOOKED_AT = frozenset(f"{_FORMS}{_RESULTS}{_PLAN}{_ROLES}{_SCHEMAS}{_LOCKS}".split())
 """Names of cases of which the checker says that it does not look there."""
 
 NOT_YET = frozenset(_NOT_YET.split())

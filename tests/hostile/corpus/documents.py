@@ -94,7 +94,7 @@ def configured(text: bytes) -> Respell:
     """A member more in the experiment's configuration."""
 
     def change(data: bytes) -> bytes:
-        start, opening, rest = data.partition(b'"experiment":{"config":{')
+        start, opening, rest = data.partition(b'"config":{')
         return start + opening + text + (b"" if rest.startswith(b"}") else b",") + rest
 
     return change

@@ -7,6 +7,34 @@ _CASES = {
     "limit.max_json_containers": "bomb/json-lists",
     "notebook.form": "notebook/list notebook/format-3 notebook/cells",
     "plan.keep": "plan/keep-twice",
+    "plan.form": """
+        form/both form/neither form/loop-of-nothing form/outputs-of-nothing form/command-of-steps
+        form/command-no-outputs form/command-resumes form/command-keeps form/command-prints
+        form/unknown-name form/after-unknown-name form/imports-outside form/imports-absolute
+    """,
+    "manifest.given": "held/same-path held/below-source",
+    "manifest.reference": """
+        manifest-row/by-reference held/reference-no-place held/reference-source held/reference-log
+        held/reference-plan
+    """,
+    "run.outputs": """
+        output/entry-point-has output/after-has output/after-lacks output/changed
+        output/cell-spelled output/removed output/added output/added-pickle output/added-elsewhere
+        output/none-for-pattern output/patterns-many output/not-an-npz output/twin-stores
+        output/differing-spares output/log-stage output/log-order output/log-less
+        output/log-made-of output/log-metric output/log-finish form/command-becomes-loop
+    """,
+    "lock.form": """
+        lock/index lock/option-behind lock/include lock/editable lock/address lock/path lock/marker
+        lock/no-digest lock/md5 lock/range lock/comment lock/control lock/windows lock/order
+        lock/twice lock/digest-twice lock/cut lock/capitals
+    """,
+    "lock.distributions": "lock/row-less lock/row-more lock/version",
+    "lock.wheel": "lock/wheel-other lock/wheel-second lock/wheel-missing lock/wheel-evil",
+    "lock.missing": "lock/no-pylock lock/no-lock lock/pylock-alone",
+    "lock.pylock": """
+        lock/pylock-digest lock/pylock-path lock/pylock-address lock/pylock-more lock/pylock-python
+    """,
     "plan.notebook": "notebook/executed",
     "checkpoint.array": """
         npy/type npy/shape npy/elements npz/no-array npz/extension-twice npz/array-more
@@ -169,7 +197,8 @@ _CASES = {
     "manifest.path": """
         place/top-level place/sitecustomize place/path-file place/bytecode place/run-name
         place/run-case place/run-file place/checkpoint-name place/checkpoint-kind
-        place/folder-of-nothing place/run-as-file manifest-files/lists-itself
+        place/folder-of-nothing place/run-as-file manifest-files/lists-itself lock/wheel-name
+        lock/wheel-folder lock/wheel-option
     """,
     "manifest.required": """
         manifest-files/no-license manifest-files/no-readme manifest-files/no-checker
@@ -304,7 +333,6 @@ _CASES = {
         document/checkpoint-newer manifest/schema-newer log-head/newer
     """,
     "version.format": "manifest/version-newer manifest/version-newest",
-    "version.reference": "manifest-row/by-reference",
     "version.role": "manifest-row/role-reserved",
     "zip.attributes": "zip-mode/internal",
     "zip.checksum": "zip-structure/checksum deflate/other-content npz/checksum",

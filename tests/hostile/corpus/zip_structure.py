@@ -434,7 +434,7 @@ DEFLATE = rows(
     lie("surplus", "Bytes behind the stream's end.", stored_as(lambda data: data + b"hidden"), FORMAT, "deflated size"),
     lie("two-streams", "A second stream behind the first.", stored_as(lambda data: data + deflate(b"more")), FORMAT, "deflated size"),
     lie("noise", "The stream is noise.", stored_as(lambda data: b"\xff" * len(data)), FORMAT, "damaged deflate stream"),
-    lie("flipped", "A bit of the stream is flipped.", stored_as(lambda data: data[:100] + bytes([data[100] ^ 4]) + data[101:]), FORMAT, "README.md"),
+    lie("flipped", "Bits of the stream are flipped: its first block has no known kind.", stored_as(lambda data: bytes([data[0] | 6]) + data[1:]), FORMAT, "README.md"),
     lie("wrapped", "The stream is zlib's, not raw.", deflated(lambda one: setattr(one, "stored", zlib.compress(one.content, 9))), FORMAT, "README.md"),
     lie("dictionary", "The stream needs a dictionary.", deflated(with_dictionary), FORMAT, "README.md"),
     lie("not-smaller", "Deflated, and no smaller for it.", deflated(lambda one: setattr(one, "stored", zlib.compress(one.content, 0, wbits=-15))), FORMAT, "stored size"),

@@ -21,7 +21,9 @@ from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits, RunLimits
 from repropack._format.schemas import read_document, schema_bytes, schema_names
 from repropack._present.text import build_text, check_text, unpack_text
+from repropack._present.text_diff import diff_text
 from repropack._present.text_inspect import inspect_text
+from repropack._present.text_lint import lint_text
 from repropack._present.text_verify import verify_text
 from repropack._run.confinement.consent import Consent
 from repropack.errors import (
@@ -33,7 +35,7 @@ from repropack.errors import (
 )
 from repropack.models.base import Document
 from repropack.models.reports import ErrorReport, Problem, fault_of
-from tests.support import reports
+from tests.support import differences, reports
 
 Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
 
@@ -54,7 +56,9 @@ def replace(monkeypatch: pytest.MonkeyPatch, target: str, result: Any) -> Calls:
 
 BUILD, CHECK = "repropack.build.build_package", "repropack.check.check_package"
 VERIFY, INSPECT = "repropack.verify.verify_package", "repropack.inspect.inspect_package"
+LINT = "repropack.lint.lint_path"
 UNPACK = "repropack.unpack.unpack_package"
+UNPACK, DIFF = "repropack.unpack.unpack_package", "repropack.diff.diff_packages"
 
 DIFFERS = reports.verification(verdict="differs", runs=(reports.differing_run(),))
 UNANSWERED = reports.verification(
@@ -73,6 +77,11 @@ ANSWERS: list[tuple[str, str, Document, Callable[[Any], str], int]] = [
     ("verify lab.zip", VERIFY, DAMAGED, verify_text, 3),
     ("verify lab.zip", VERIFY, UNANSWERED, verify_text, 4),
     ("inspect lab.zip", INSPECT, reports.inspection(), inspect_text, 0),
+    ("lint lab", LINT, reports.lint_report(), lint_text, 0),
+    ("lint lab", LINT, reports.lint_report(verdict="errors"), lint_text, 1),
+    ("diff old.zip new.zip", DIFF, differences.identical(), diff_text, 0),
+    ("diff old.zip new.zip", DIFF, differences.difference(), diff_text, 1),
+    ("diff old.zip new.zip", DIFF, differences.damaged(), diff_text, 3),
     ("unpack lab.zip lab", UNPACK, reports.unpack_report(), unpack_text, 0),
 ]
 IDS = [f"{line.split()[0]}-{status}" for line, *_, status in ANSWERS]
@@ -109,7 +118,7 @@ def test_arguments_reach_the_use_cases(
     verified = replace(monkeypatch, VERIFY, reports.verification())
     unpacked = replace(monkeypatch, UNPACK, reports.unpack_report())
     flags = ["--force", "--directory", "--compress", "--unexecuted-notebook", "--resume"]
-    main(["build", "lab", "-o", "x.zip", *flags])
+    main(["build", "lab", "-o", "x.zip", *flags, "--lock", "--with-wheels"])
     main(["check", "x.zip", "--fast", "--expect-digest", digest])
     consent = ["--no-sandbox", "--trust", digest]
     main(["verify", "x.zip", "--runs", "reference", "--notebook", "--expect-digest", digest])
@@ -117,29 +126,34 @@ def test_arguments_reach_the_use_cases(
     main(["verify", "x.zip", "--sandbox", "landlock"])
     limits = ["--limit", "max_run_seconds=5", "--limit", "max_entries=7"]
     main(["verify", "x.zip", *limits])
+    main(["verify", "x.zip", "--input", "a.npz=/b.npz", "--input", "c=d=e", "--recreate-env"])
     main(["unpack", "x.zip", "x", "plan.json", "--force"])
+    linted = replace(monkeypatch, LINT, reports.lint_report())
+    main(["lint", "lab", "--limit", "max_entries=7"])
+    assert linted == [(("lab",), {"limits": Limits(max_entries=7)})]
     given = {"force": True, "directory": True, "compress": True, "unexecuted_notebook": True}
-    assert built == [(("lab", "x.zip"), given | {"left_over": "resume", "on_step": None})]
+    given |= {"lock": True, "with_wheels": True}
+    (build_call,) = built
+    telling = build_call[1].pop("on_findings")
+    assert (telling.func, telling.args) == (commands._tell_findings, ("lab",))
+    told: dict[str, Any] = {}
+    assert built == [(("lab", "x.zip"), given | {"left_over": "resume", "on_step": None, **told})]
     usual = {"limits": DEFAULT_LIMITS}
     assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest} | usual)]
     asked = {"runs": ("reference",), "notebook": True, "expect_digest": digest}
     nothing = {"runs": None, "notebook": False, "expect_digest": None}
+    usually = nothing | {"inputs": {}, "recreate_environment": False, "consent": Consent()}
     assert verified == [
-        (("x.zip",), given | usual | {"on_step": None})
+        (("x.zip",), usually | usual | given | {"on_step": None})
         for given in (
-            asked | {"consent": Consent()},
-            nothing | {"consent": Consent(trust=digest)},
-            nothing | {"consent": Consent(sandbox="landlock")},
-        )
-    ] + [
-        (
-            ("x.zip",),
-            nothing
-            | {
+            asked,
+            {"consent": Consent(trust=digest)},
+            {"consent": Consent(sandbox="landlock")},
+            {
                 "consent": Consent(run_limits=RunLimits(max_run_seconds=5)),
                 "limits": Limits(max_entries=7),
-                "on_step": None,
             },
+            {"inputs": {"a.npz": "/b.npz", "c": "d=e"}, "recreate_environment": True},
         )
     ]
     assert unpacked == [(("x.zip", "x", ["plan.json"]), {"force": True} | usual)]
@@ -180,6 +194,66 @@ def test_an_error_is_one_line_and_a_hint(
         status=status,
         faults=tuple(fault_of("package.integrity", one) for one in refusals),
     )
+
+
+def test_what_a_failed_run_printed_is_shown_before_its_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Escaped, each line cut; the document for programs holds none of it."""
+    error = ExperimentLoadError("no such module")
+    error.printed = ("epoch 1", "", "\x1b[31mred", "x" * 500)
+    replace(monkeypatch, CHECK, error)
+    assert main(["check", "lab.zip", "--format", "json"]) == 4
+    output, shown = capsys.readouterr()
+    cut = f"{'x' * 400}... (100 more characters)"
+    assert shown == (
+        f"the run printed last:\n  epoch 1\n\n  \\x1b[31mred\n  {cut}\n"
+        "repropack: error: no such module\n"
+    )
+    assert "epoch" not in output
+
+
+def test_a_project_file_with_several_faults_has_a_line_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A comparison is named; the document for programs says all in one text, as ever."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    text = """\
+[package]
+name = "lr"
+version = "1.0.0"
+title = "A test"
+license = "CC0-1.0"
+authors = [{ name = "N. N." }]
+
+[experiment]
+entry-point = "lab:Lab"
+seed = 1
+steps = 4
+
+[record]
+checkpoint-every = 2
+
+[[comparisons]]
+name = "again"
+
+[[comparisons]]
+name = "resume"
+resume-at = 9
+"""
+    for name, written in (("one", text), ("two", text.replace("seed = 1", 'seed = "x"'))):
+        Path(name).mkdir()
+        Path(name, "repropack.toml").write_text(written, encoding="utf-8")
+    one = "comparisons[1] ('resume').resume-at: expected 0 to 3, for there are 4 steps, observed 9"
+    assert main(["build", "one"]) == 2
+    assert capsys.readouterr() == ("", f"repropack: error: one/repropack.toml: {one}\n")
+    assert main(["build", "two", "--format", "json"]) == 2
+    output, shown = capsys.readouterr()
+    seed = "experiment.seed: expected a whole number, observed 'x'"
+    assert shown == f"repropack: error: two/repropack.toml: 2 faults\n  - {seed}\n  - {one}\n"
+    document = decode_strict(output.encode(), where="output")
+    assert document["message"] == f"two/repropack.toml: {seed}; {one}"
 
 
 def test_wrong_arguments_are_an_error_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from repropack import errors
 from repropack._cli.status import MEANINGS, STATUS_BY_VERDICT, status_of_error
 from repropack.errors import RepropackError
+from repropack.models.lint import LintReport
 from repropack.models.reports import CheckReport, Verdict
 from tests.contract.test_errors import CLASSES, make
 
@@ -22,6 +23,7 @@ EXPECTED = {
     errors.StateError: 4,
     errors.UnsupportedDtypeError: 4,
     errors.StepError: 4,
+    errors.CommandError: 4,
     errors.InexactResumeError: 4,
     errors.PackageError: 3,
     errors.PackageFormatError: 3,
@@ -29,6 +31,7 @@ EXPECTED = {
     errors.LimitExceededError: 3,
     errors.SchemaError: 3,
     errors.IntegrityError: 3,
+    errors.LintError: 1,
     errors.UnsupportedVersionError: 4,
     errors.CouldNotRunError: 4,
     errors.ConfinementUnavailableError: 4,
@@ -50,7 +53,16 @@ def test_the_status_of_an_error(cls: type[RepropackError]) -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "status"),
-    [("identical", 0), ("intact", 0), ("differs", 1), ("damaged", 3), ("could-not-run", 4)],
+    [
+        ("identical", 0),
+        ("intact", 0),
+        ("differs", 1),
+        ("damaged", 3),
+        ("could-not-run", 4),
+        ("clean", 0),
+        ("warnings", 0),
+        ("errors", 1),
+    ],
 )
 def test_the_status_of_a_verdict(verdict: str, status: int) -> None:
     """A no and a could-not-tell are different numbers."""
@@ -59,7 +71,11 @@ def test_the_status_of_a_verdict(verdict: str, status: int) -> None:
 
 def test_every_verdict_has_a_status_and_every_status_a_meaning() -> None:
     """No verdict of a report is missing from the table, no status from the help."""
-    verdicts = {*get_args(Verdict), *get_args(CheckReport.model_fields["verdict"].annotation)}
+    reports = (CheckReport, LintReport)
+    verdicts = {*get_args(Verdict)}
+    verdicts |= {
+        one for report in reports for one in get_args(report.model_fields["verdict"].annotation)
+    }
     assert set(STATUS_BY_VERDICT) == verdicts
     assert {*STATUS_BY_VERDICT.values(), *EXPECTED.values()} < set(MEANINGS)
     assert set(MEANINGS) == {0, 1, 2, 3, 4, 130}

@@ -18,7 +18,7 @@ from repropack._compare.arrays import (
     ulp_distance,
 )
 from repropack.errors import UnsupportedDtypeError
-from repropack.models.reports import ArrayDifference, ElementDifference
+from repropack.models.differences import ArrayDifference, ElementDifference
 
 
 def of(dtype: str, values: list[Any]) -> Any:

@@ -188,6 +188,20 @@ def test_distributions_of_one_version():
     ]
 
 
+def test_where_repropack_itself_is_installed_from_is_no_difference():
+    """Of the runner the version counts, and neither origin nor files."""
+    own = distribution("repropack-replay", "1.0.0")
+    elsewhere = distribution("repropack-replay", "1.0.0", "editable", None)
+    rebuilt = distribution("repropack-replay", "1.0.0", "sdist", "b")
+    later = distribution("repropack-replay", "1.1.0", "editable", None)
+    recorded = changed(distributions=(own,))
+    assert rows(recorded, changed(distributions=(elsewhere,))) == []
+    assert rows(recorded, changed(distributions=(rebuilt,))) == []
+    assert rows(recorded, changed(distributions=(later,))) == [
+        ("distributions.repropack-replay", "1.0.0", "1.1.0")
+    ]
+
+
 # ---------------------------------------------------------------- the account
 
 

@@ -377,6 +377,34 @@ def test_a_reference_without_steps_ends_where_it_starts() -> None:
     assert found.final_state == rows(STATE)
 
 
+def test_a_metric_that_is_no_number_is_noted_at_its_first_step() -> None:
+    """Each metric once; infinities are numbers here, and a later number takes nothing back."""
+    nan, inf = {"$float": "nan"}, {"$float": "inf"}
+    lines = (
+        step(1, metrics={"loss": 1.0, "rate": inf}),
+        step(2, metrics={"loss": {"$float": "nan:fff8000000000000"}}),
+        step(3, metrics={"loss": nan, "rate": nan}),
+        step(4, metrics={"loss": 1.0}),
+    )
+    found = describe_reference(replace(REFERENCE, lines=lines))
+    assert found.first_nan == {"loss": 2, "rate": 3}
+
+
+def test_components_that_no_step_changes_are_named() -> None:
+    """The same at the start and in every recorded state; a value that comes back has changed."""
+    state = {"b": "b0", "a": "a0", "back": "k0", "late": "l0", "gone": "g0"}
+    kept = {"b": "b0", "a": "a0"}
+    lines = (
+        step(1, state={**state, "back": "other"}),
+        step(2),
+        step(3, state={**kept, "back": "k0", "late": "other", "new": "n0"}),
+    )
+    found = describe_reference(replace(REFERENCE, state=state, lines=lines))
+    assert found.unchanged == ("a", "b")
+    assert describe_reference(REFERENCE).unchanged == ()
+    assert describe_reference(replace(REFERENCE, lines=())).unchanged == ()
+
+
 def test_a_reference_says_why_it_ended() -> None:
     last = line(4).model_copy(update={"finish": "converged"})
     assert describe_reference(changed(s4=last)).finish == "converged"

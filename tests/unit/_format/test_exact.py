@@ -13,7 +13,18 @@ from repropack.models.plan import Plan
 
 PLAN: dict[str, Any] = {
     "schema": "repropack/plan/v1",
-    "experiment": {"entry_point": "a:b", "config": {"n": 1, "x": 0.5}, "seed": 7, "steps": 2},
+    "experiment": {
+        "entry_point": "a:b",
+        "command": None,
+        "loop": False,
+        "config": {"n": 1, "x": 0.5},
+        "outputs": [],
+        "environment": {},
+        "import_from": [],
+        "timeout_seconds": None,
+        "seed": 7,
+        "steps": 2,
+    },
     "record": {
         "checkpoint_every": None,
         "stages_every": 1,
@@ -22,6 +33,7 @@ PLAN: dict[str, Any] = {
         "printed": {},
     },
     "comparisons": [],
+    "after": [],
     "notebook": "executed",
 }
 EXACT = encode_canonical(PLAN)

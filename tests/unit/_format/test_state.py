@@ -359,7 +359,7 @@ def test_a_tuple_comes_with_advice() -> None:
     """The commonest mistake says what to do instead."""
     with pytest.raises(StateError) as caught:
         encode_state({"a": (1,)})
-    assert caught.value.hint == "store a list, and make the tuple again in load_state_dict"
+    assert caught.value.hint == "store a list, and make a tuple of it where one is needed"
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,17 @@ def test_no_operation_is_blamed_where_the_run_was_made_of_something_else(
     assert allowed[1:] in {("other code or data",), ("the other configuration (above)",)}
 
 
+def test_a_loop_has_an_attached_state_and_no_state_dict() -> None:
+    """The hypothesis speaks of what its author wrote."""
+    run = differing_run(divergence=LATE, first_step=41, claim="exact-resume")
+    found, _ = hypotheses(run, environment_differs=False, loop=True)
+    said = (
+        "something that this operation depends on and the attached state does not hold, or "
+        "another order or rounding of it"
+    )
+    assert found == (said,)
+
+
 def test_differing_constants_are_named() -> None:
     """Their names alone, once each, out of everything that was found."""
     run = differing_run(

@@ -10,6 +10,7 @@ from repropack._present.findings import (
     config_value,
     contrasts,
     expectation,
+    failure,
     failures,
     forgotten_state,
     intervention,
@@ -95,6 +96,9 @@ def test_forgotten_state_is_told() -> None:
         "resume: expected to be identical; observed step 11 · w.",
         FORGOTTEN,
     ]
+    assert list(failures(reports.forgetful_resume(), loop=True))[1:] == [
+        FORGOTTEN.replace("state_dict", "the attached state")
+    ]
     alone = reports.forgetful_resume().divergence
     assert alone is not None
     bare = reports.forgetful_resume(divergence=alone.model_copy(update={"inputs": ()}))
@@ -167,6 +171,20 @@ def test_state_is_not_said_to_be_forgotten_where_something_else_differs(
 def test_a_failed_expectation_says_what_was_observed(outcome: Any, said: str) -> None:
     """Expected and observed in one line, with the evidence where the place alone is too little."""
     assert list(failures(outcome)) == [f"{outcome.run}: {said}"]
+
+
+def test_an_expected_stage_that_nothing_records_is_told() -> None:
+    """A name that was misspelt cannot be where a run parts: those that there are follow."""
+    stages = tuple(StepCount(name=name, compared=4, differing=0) for name in ("batch", "w"))
+    wrong = ExpectedDivergence(diverges_at=11, stage="w.x")
+    outcome = reports.forgetful_resume(expected=wrong, held=False, stages=stages)
+    said = (
+        "resume: expected to part at step 11, at w.x; observed step 11 · w; no compared step has "
+        "a stage w.x; stages: batch, w."
+    )
+    assert list(failures(outcome)) == [said]
+    right = outcome.model_copy(update={"expected": wrong.model_copy(update={"stage": "w"})})
+    assert "no compared step" not in failure(right)
 
 
 def test_what_held_or_was_not_expected_is_no_failure() -> None:

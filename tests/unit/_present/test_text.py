@@ -14,14 +14,16 @@ from repropack._present.text import build_text, check_text, unpack_text
 from repropack._present.text_inspect import inspect_text
 from repropack._present.text_verify import verify_text
 from repropack._run.confinement import probing
-from repropack.models.plan import ComparisonPlan, ExperimentPlan, RecordPlan
+from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
 from repropack.models.reports import (
     Confinement,
     ContinuedRun,
     Fault,
     Guarantee,
+    LockReport,
     Problem,
     RenderedVerification,
+    UsedEnvironment,
 )
 from repropack.models.results import PrintedAgreement, Split
 from tests.support import reports
@@ -37,7 +39,9 @@ BUILD = f"""\
 built  replay-lab-1.0.0.zip (565.7 kB)
 3 of 3 expectations held
 
-{IDENTITY}
+{IDENTITY.rstrip()}
+source            1 file (named in the project file)
+
 The reference ran 100 steps.
 
                                                    weights  loss prints  largest diff.   as
@@ -374,6 +378,80 @@ def test_an_inspection_tells_what_a_resume_shows() -> None:
     ) in inspect_text(unexpected_inspection())
 
 
+def test_metrics_that_are_no_numbers_are_told() -> None:
+    """By what was built and by what is inspected, in the order of their steps."""
+    results = reports.results(first_nan={"loss": 57, "accuracy": 58})
+    said = (
+        "The metric loss is not a number (NaN) first at step 57.\n"
+        "The metric accuracy is not a number (NaN) first at step 58.\n"
+    )
+    assert said in build_text(reports.build_report(results=results))
+    assert said in inspect_text(reports.inspection(results=results))
+    assert "NaN" not in build_text(reports.build_report())
+
+
+LOST = "w: no step changed it; the script may have put "
+LOST_TOO = "v, w: no step changed them; the script may have put "
+
+
+def plan_of(*, loop: bool) -> Plan:
+    """The lab's plan, or that of a script that owns its loop."""
+    plan = reports.plan()
+    script = {"entry_point": None, "command": ("python", "train.py"), "loop": True}
+    experiment = plan.experiment.model_copy(update=script if loop else {})
+    return plan.model_copy(update={"experiment": experiment})
+
+
+@pytest.mark.parametrize(
+    ("names", "loop", "said"),
+    [
+        (("w",), False, "w: no step changed it\n"),
+        (("v", "w"), False, "v, w: no step changed them\n"),
+        (("w",), True, f"{LOST}another object in its place: change\n{'':18}it in place\n"),
+        (
+            ("v", "w"),
+            True,
+            f"{LOST_TOO}other objects in their place:\n{'':18}change them in place\n",
+        ),
+    ],
+)
+def test_components_that_no_step_changed_are_told(
+    names: tuple[str, ...], loop: bool, said: str
+) -> None:
+    """By what was built and by what is inspected; of a script, why that may be."""
+    results, line = reports.results(unchanged=names), f"\nunchanged         {said}"
+    assert line in build_text(reports.build_report(results=results, loop=loop))
+    assert line in inspect_text(reports.inspection(results=results, plan=plan_of(loop=loop)))
+    assert "unchanged" not in build_text(reports.build_report(loop=loop))
+
+
+@pytest.mark.parametrize(
+    ("paths", "line"),
+    [
+        (
+            ("extra.txt",),
+            "not compared      extra.txt: written, and no pattern of outputs matches it\n",
+        ),
+        (
+            ("a", "b\x1b"),
+            "not compared      a, b\\x1b: written, and no pattern of outputs matches them\n",
+        ),
+    ],
+)
+def test_a_build_tells_what_is_not_compared(paths: tuple[str, ...], line: str) -> None:
+    """Files that a command wrote besides its outputs, below the source."""
+    shown = build_text(reports.build_report(not_compared=paths))
+    assert shown.partition("(named in the project file)\n")[2].startswith(line)
+    assert "not compared" not in build_text(reports.build_report())
+
+
+def test_many_files_that_are_not_compared_are_counted() -> None:
+    """Twenty are named."""
+    shown = build_text(reports.build_report(not_compared=tuple(f"f{n:02}" for n in range(23))))
+    assert "f19 and 3 more: written, and" in " ".join(shown.split())
+    assert "f20" not in shown
+
+
 def test_a_build_without_comparisons_says_so() -> None:
     """No comparison, no table, nothing claimed."""
     results = reports.results().model_copy(update={"comparisons": ()})
@@ -687,3 +765,49 @@ def test_a_continued_run_is_told_and_no_more_than_is_known() -> None:
     shown = build_text(reports.build_report(continued=continued))
     assert "Run reference was interrupted and continued after step 5, 10; no step that" in shown
     assert " was computed twice came\nout otherwise.\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("used", "words"),
+    [
+        (
+            UsedEnvironment(
+                kind="recreated",
+                origin="packed-wheels",
+                installer="uv",
+                installer_confined=True,
+                python="3.11.7",
+                distributions=33,
+            ),
+            "recreated from packed wheels with uv: 33 distributions, Python 3.11.7",
+        ),
+        (
+            UsedEnvironment(
+                kind="recreated",
+                origin="index",
+                installer="pip",
+                installer_confined=False,
+                python="3.11.\x1b[2J",
+                distributions=1,
+            ),
+            r"recreated from an index, by the lock, with pip: 1 distribution, Python 3.11.\x1b[2J",
+        ),
+    ],
+)
+def test_a_recreated_environment_is_told(used: UsedEnvironment, words: str) -> None:
+    """From what, with what, and how much; of the present one there is nothing to say."""
+    shown = verify_text(reports.verification(used_environment=used))
+    assert f" environment: {words} confinement: " in " ".join(shown.split())
+    present = reports.verification(used_environment=UsedEnvironment(kind="present"))
+    assert verify_text(present) == verify_text(reports.verification())
+
+
+def test_a_lock_is_told() -> None:
+    """How much was locked, and whether the wheels are there."""
+    alone = LockReport(distributions=1, wheels_packed=False)
+    packed = LockReport(distributions=33, wheels_packed=True)
+    assert "Locked was 1 distribution.\n" in build_text(reports.build_report(lock=alone))
+    assert "Locked were 33 distributions, and their wheels packed.\n" in build_text(
+        reports.build_report(lock=packed)
+    )
+    assert "Locked" not in build_text(reports.build_report())

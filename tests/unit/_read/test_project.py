@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from dataclasses import FrozenInstanceError
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from repropack._format.schemas import schema_bytes
 from repropack._read.project import Project, load_project
 from repropack._read.project_faults import dotted, readable_faults, shown
 from repropack._read.project_sources import is_own_file, is_pattern_inside
@@ -25,6 +27,7 @@ from repropack.models.plan import (
     RecordPlan,
 )
 from repropack.models.project import ProjectDivergence, ProjectFile
+from repropack.models.project_words import PROJECT_WORDS
 
 ROOT = Path(__file__).parents[3]
 
@@ -175,9 +178,10 @@ def test_plan_says_what_the_file_says(tmp_path):
 
 
 def test_defaults(tmp_path):
-    """A minimal file packs all Python files, records every step and compares nothing."""
+    """A minimal file names no source or input, records every step and compares nothing."""
     document = load(tmp_path).document
-    assert document.experiment.source == ("**/*.py",)
+    assert document.experiment.source is None
+    assert (document.experiment.inputs, document.after, document.lint.allow) == ((), (), ())
     assert document.experiment.config == {}
     assert document.record.checkpoint_every is None
     assert (document.record.stages_every, document.record.state_every) == (1, 1)
@@ -243,11 +247,17 @@ def test_schema_speaks_kebab_case():
     """The JSON Schema of the project file names keys as authors write them."""
     definitions = ProjectFile.model_json_schema()["$defs"]
     assert sorted(definitions["ProjectExperiment"]["properties"]) == [
+        "command",
         "config",
         "entry-point",
+        "environment",
+        "import-from",
+        "inputs",
+        "outputs",
         "seed",
         "source",
         "steps",
+        "timeout-seconds",
     ]
     assert "diverges-at" in definitions["ProjectDivergence"]["properties"]
 
@@ -769,9 +779,9 @@ def test_many_faults_at_once(tmp_path):
         + "[[comparisons]]\nname = 'a'\nresume-at = 100\n"
     )
     assert [key for key, _ in faults(tmp_path, text)] == [
-        "experiment.seed",
         "experiment.sede",
         "record.checkpoint-every",
+        "experiment.seed",
         "experiment.config.day",
         "comparisons[1].name",
         "comparisons[0].reset",
@@ -832,9 +842,9 @@ def test_patterns(tmp_path, patterns, expected):
 
 def test_files_are_sorted_by_bytes_with_their_places(tmp_path):
     """The order is that of the path's bytes, and each file's place is absolute."""
-    touch(tmp_path, "b.py", "a/z.py", "a.py", "B.py", "\u00e9.py")
+    touch(tmp_path, "b.py", "a/z.py", "a.py", "C.py", "\u00e9.py")
     found = load(tmp_path).source_files()
-    assert [name for name, _ in found] == ["B.py", "a.py", "a/z.py", "b.py", "\u00e9.py"]
+    assert [name for name, _ in found] == ["C.py", "a.py", "a/z.py", "b.py", "\u00e9.py"]
     assert all(place == tmp_path / name for name, place in found)
 
 
@@ -1009,3 +1019,196 @@ def test_fault_without_words_of_its_own():
     assert list(readable_faults(caught.value)) == [
         ((), "input should be a valid boolean, observed 'x'")
     ]
+
+
+# ---------------------------------------------------------------- commands
+
+COMMAND = """\
+[experiment]
+command = ["python", "train.py", "--seed={seed}", "--rate", "{config.rate}"]
+seed = 3
+inputs = ["data/*.csv", { path = "big.npz", include = false, location = "the archive" }]
+outputs = ["results/*"]
+timeout-seconds = 60
+[experiment.environment]
+MODE = "fast"
+[experiment.config]
+rate = 0.5
+[[after]]
+command = ["python", "plot.py"]
+outputs = ["figures/*.png"]
+"""
+
+
+def test_a_command_in_a_plan(tmp_path):
+    """A command without steps is one step; every key arrives in the plan, but the files."""
+    plan = load(tmp_path, PACKAGE + COMMAND).plan()
+    assert plan.experiment == ExperimentPlan(
+        command=("python", "train.py", "--seed={seed}", "--rate", "{config.rate}"),
+        config={"rate": 0.5},
+        seed=3,
+        steps=1,
+        outputs=("results/*",),
+        environment={"MODE": "fast"},
+        timeout_seconds=60,
+    )
+    assert [(after.command, after.outputs) for after in plan.after] == [
+        (("python", "plot.py"), ("figures/*.png",))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "seed = 3",
+            'seed = 3\nentry-point = "a:B"',
+            [("experiment", "expected either entry-point or command, observed both")],
+        ),
+        (
+            'command = ["python", "train.py"',
+            'comand = ["python", "train.py"',
+            [
+                ("experiment.comand", "unknown key; did you mean 'command'?"),
+                ("experiment", "expected either entry-point or command, observed neither"),
+            ],
+        ),
+        (
+            "{seed}",
+            "{sed}",
+            [
+                (
+                    "experiment.command[2]",
+                    "expected {seed} or {config.NAME}, observed '{sed}'; did you mean '{seed}'?",
+                )
+            ],
+        ),
+        (
+            "{config.rate}",
+            "{config.rat}",
+            [
+                (
+                    "experiment.command[4]",
+                    (
+                        "expected {seed} or {config.NAME}, observed '{config.rat}'; did you mean "
+                        "'{config.rate}'?"
+                    ),
+                )
+            ],
+        ),
+        (
+            'outputs = ["results/*"]',
+            'outputs = ["/tmp/x"]',
+            [
+                (
+                    "experiment.outputs[0]",
+                    "expected a pattern inside the working folder, observed '/tmp/x'",
+                )
+            ],
+        ),
+        (
+            'outputs = ["results/*"]',
+            "",
+            [
+                (
+                    "experiment.outputs",
+                    "expected at least one pattern of files that the command writes, observed none",
+                )
+            ],
+        ),
+        (
+            "data/*.csv",
+            "../data/*.csv",
+            [
+                (
+                    "experiment.inputs[0]",
+                    "expected a pattern inside the project folder, observed '../data/*.csv'",
+                )
+            ],
+        ),
+        (
+            '"data/*.csv"',
+            "4",
+            [("experiment.inputs[0]", "expected text or a table with path, observed 4")],
+        ),
+        (
+            "path =",
+            "pth =",
+            [
+                ("experiment.inputs[1].path", "expected a value, observed none"),
+                ("experiment.inputs[1].pth", "unknown key; did you mean 'path'?"),
+            ],
+        ),
+        (
+            ', location = "the archive"',
+            "",
+            [
+                (
+                    "experiment.inputs[1].location",
+                    "expected words that say where to get it, for it is not packed; observed none",
+                )
+            ],
+        ),
+        (
+            "MODE",
+            '"a b"',
+            [
+                (
+                    'experiment.environment."a b"',
+                    "expected a name of letters, digits and '_', observed 'a b'",
+                )
+            ],
+        ),
+        (
+            "MODE",
+            "PYTHONPATH",
+            [
+                (
+                    "experiment.environment.PYTHONPATH",
+                    (
+                        "expected a variable that repropack does not set or remove itself, "
+                        "observed 'PYTHONPATH'"
+                    ),
+                )
+            ],
+        ),
+        (
+            'outputs = ["figures/*.png"]',
+            "",
+            [("after[0].outputs", "expected a value, observed none")],
+        ),
+    ],
+)
+def test_faults_of_commands(tmp_path, old, new, expected):
+    """What an author may get wrong in a command: the key, what is expected, what is there."""
+    assert faults(tmp_path, replaced(old, new, PACKAGE + COMMAND)) == expected
+
+
+# ---------------------------------------------------------------- schema for editors
+
+
+def test_the_schema_has_a_line_on_every_key():
+    """An editor shows what a key means, in every table; no line is without its key."""
+    schema = json.loads(schema_bytes("project"))
+    tables = {"ProjectFile": schema, **schema["$defs"]}
+    described = {
+        name: {key for key, row in table["properties"].items() if row.get("description")}
+        for name, table in tables.items()
+    }
+    assert described == {name: set(table["properties"]) for name, table in tables.items()}
+    assert described == {name: set(words) for name, words in PROJECT_WORDS.items()}
+    assert schema["properties"]["lint"]["description"] == (
+        "Rules of lint whose findings do not stop a build."
+    )
+
+
+def test_an_output_of_an_earlier_run_is_no_source(tmp_path):
+    """But a file that source or a command names is, whatever the patterns of outputs."""
+    text = PACKAGE + "[experiment]\ncommand = ['python', 'plot.py']\noutputs = ['*.py']\n"
+    text += "[[after]]\ncommand = ['python', 'after.py']\noutputs = ['made/**']\n"
+    touch(tmp_path, "plot.py", "after.py", "old.py", "made/old.py", "src/kept.py")
+    paths = [path for path, _ in load(tmp_path, text).source_files()]
+    assert paths == ["after.py", "plot.py", "src/kept.py"]
+    text = text.replace("outputs = ['*.py']", "outputs = ['*.py']\nsource = ['old.py', '*.py']")
+    paths = [path for path, _ in load(tmp_path, text).source_files()]
+    assert paths == ["after.py", "old.py", "plot.py"]

@@ -263,8 +263,12 @@ def test_limits_hold_for_every_part(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the one spelling of a document
 
 PLAN: Any = {
+    "after": [],
     "comparisons": [],
-    "experiment": {"config": {"rate": 0.5}, "entry_point": "a:b", "seed": 1, "steps": 2},
+    "experiment": {"command": None, "config": {"rate": 0.5}, "entry_point": "a:b",
+                   "environment": {}, "import_from": [],
+                   "loop": False, "outputs": [], "seed": 1, "steps": 2,
+                   "timeout_seconds": None},
     "record": {"checkpoint_every": None, "keep": [], "printed": {}, "stages_every": 1,
                "state_every": 1},
     "notebook": "executed",

@@ -15,6 +15,7 @@ from repropack._format.zip_layout import ZipMember, local_header
 from repropack._read.package import open_package
 from repropack._run import assemble
 from repropack._run.assemble import (
+    Supplement,
     Written,
     check_written,
     link_files,
@@ -65,7 +66,7 @@ def put(
     force: bool = False,
 ) -> Written:
     """Write and publish a tree, without reading it back: it is no package."""
-    written = write_package(tree, METADATA, directory=directory, compress=compress)
+    written = write_package(tree, Supplement(METADATA), directory=directory, compress=compress)
     publish(written, target, force=force, directory=directory)
     return written
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from repropack._run import distributions
-from repropack._run.distributions import observe_distributions
+from repropack._run.distributions import check_own_name, observe_distributions
+from repropack.errors import CouldNotRunError
 from repropack.models.environment import Distribution
 
 RECORD = """demo/__init__.py,sha256=AAA,10
@@ -150,3 +151,39 @@ def test_distributions_of_this_environment():
     assert rows["numpy"].version == np.__version__
     assert rows["numpy"].origin != "editable"
     assert found == distributions.observe_distributions()
+
+
+# ---------------------------------------------------------------- in the place of repropack
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Installed("Name: repropack\nVersion: 0.3\n", RECORD="repropack/__init__.py,sha256=A,1\n"),
+        Installed("Name: repropack\nVersion: 0.3\n", RECORD="a.py,,\nrepropack/__init__.py,,\n"),
+        Installed("Name: repropack\nVersion: 0.3\n", **{"top_level.txt": "x\nrepropack\n"}),
+    ],
+    ids=["first", "listed", "without a list"],
+)
+def test_another_distribution_of_our_name(monkeypatch, other):
+    """A module of our name from elsewhere is refused; the words say how to be rid of it."""
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: [demo(), other])
+    with pytest.raises(CouldNotRunError) as caught:
+        check_own_name()
+    assert caught.value.message == (
+        "expected repropack-replay alone to provide a module named 'repropack', observed one in "
+        "the distribution repropack 0.3"
+    )
+    assert caught.value.hint == (
+        "`pip uninstall repropack`, then install repropack-replay again from its checkout or "
+        "wheel, for they share a folder"
+    )
+
+
+def test_distributions_that_are_not_in_our_place(monkeypatch):
+    """Ours, one that is only called so, and one with a module of a longer name."""
+    ours = Installed("Name: Repropack_Replay\nVersion: 1\n", RECORD="repropack/__init__.py,,\n")
+    named = Installed("Name: repropack\nVersion: 0.3\n", RECORD="other/__init__.py,,\n")
+    longer = Installed("Name: b\nVersion: 1\n", RECORD="x/repropack/__init__.py,,\n")
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: [ours, named, longer])
+    check_own_name()

@@ -123,7 +123,7 @@ def test_a_run_sees_nothing_of_an_earlier_one(tmp_path: Path):
     """What a run leaves beside its source is not there for the next one, nor in the source."""
     launcher, _ = run_reference(tmp_path, "leaves-a-trace")
     assert held(launcher, "independent-replay").equal
-    assert [path.name for path in launcher.source.iterdir()] == ["tiny_lab.py"]
+    assert [path.name for path in launcher.materials.source.iterdir()] == ["tiny_lab.py"]
 
 
 def test_a_reset_component_starts_from_its_first_value(tmp_path: Path):

@@ -12,16 +12,19 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._run import launch
+from repropack._run.confinement.supervised import Supervised
 from repropack._run.launch import run_worker
 from repropack.errors import CouldNotRunError, RepropackError
 from repropack.models.plan import ExperimentPlan, RecordPlan
 from repropack.models.worker import Finished, Job, Message, Ready, Stepped
-from tests.support.experiment_sources import SOURCES, make_launcher
+from tests.support.commands import WRITES, make_command_launcher
+from tests.support.experiment_sources import SOURCES, make_launcher, opened
 
 
 @pytest.fixture
@@ -337,3 +340,75 @@ def test_a_relative_umask_of_the_caller_does_not_reach_the_worker(job: Job, tmp_
     finally:
         os.umask(before)
     assert (tmp_path / "handed" / "step-000000000.npz").stat().st_mode & 0o777 == 0o644
+
+
+# ---------------------------------------------------------------- variables of an entry point
+
+ENVIRONMENT = """\
+import os
+import numpy as np
+
+
+class Lab:
+    def __init__(self, config, seed):
+        pass
+
+    def step(self, trace):
+        names = ("MINE", "OMP_NUM_THREADS", "TZ")
+        trace.finish(" ".join(str(os.environ.get(name)) for name in names))
+
+    def state_dict(self):
+        return {"x": np.zeros(1)}
+
+    def load_state_dict(self, state):
+        pass
+"""
+
+
+def test_an_entry_point_has_the_plans_variables_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Before anything is imported, so that libraries see them; they stand before the caller's."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    variables = {"MINE": "a 'b' é", "OMP_NUM_THREADS": "1"}
+    launcher = make_command_launcher(
+        tmp_path,
+        ENVIRONMENT,
+        command=None,
+        entry_point="train:Lab",
+        outputs=(),
+        environment=variables,
+    )
+    result = launcher.run_reference()
+    with opened(launcher) as (run,):
+        (line,) = run.steps()
+    assert line.finish == "a 'b' é 1 UTC"
+    assert result.environment.variables["OMP_NUM_THREADS"] == "1"
+
+
+@pytest.mark.hostile
+def test_variables_of_a_package_do_not_reach_the_supervisor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """It is not confined: a library that it was made to load would be the caller."""
+    started: list[dict[str, str]] = []
+
+    def noting(policy: Any, *, environment: Any, **options: Any) -> Any:
+        started.append(environment)
+        return Supervised(policy, environment=environment, **options)
+
+    monkeypatch.setattr(launch, "Supervised", noting)
+    options: list[dict[str, Any]] = [
+        {},
+        {"command": None, "entry_point": "train:Lab", "outputs": ()},
+    ]
+    for number, form in enumerate(options):
+        launcher = make_command_launcher(
+            tmp_path / str(number),
+            ENVIRONMENT if form else WRITES,
+            environment={"LD_PRELOAD": "./evil.so", "PYTHONPATH": "."},
+            **form,
+        )
+        launcher.run_reference()
+    assert len(started) == 2
+    assert not any({"LD_PRELOAD", "PYTHONPATH"} & set(environment) for environment in started)

@@ -43,6 +43,34 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     return loaded
 
 
+@pytest.mark.parametrize(
+    ("attribute", "hint"),
+    [
+        ("Nett", "did you mean 'Net'?"),
+        ("Dict", "'{m}' has Net, train"),
+        ("Thing", "'{m}' has Net, train"),
+        ("_hiden", "'{m}' has Net, train"),
+    ],
+)
+def test_a_name_that_the_module_does_not_have(load: Load, attribute: str, hint: str) -> None:
+    """The like one of its own public classes and functions, or all of them."""
+    source = (
+        "from collections import OrderedDict\nclass Net: pass\ndef train(): pass\n"
+        "def _hidden(): pass\nNumber = 3\n"
+    )
+    with pytest.raises(ExperimentLoadError) as caught:
+        load(source, attribute)
+    module = caught.value.message.split("'")[1].partition(":")[0]
+    assert caught.value.hint == hint.format(m=module)
+
+
+def test_a_name_in_a_module_that_has_none(load: Load) -> None:
+    """There is nothing to propose."""
+    with pytest.raises(ExperimentLoadError) as caught:
+        load("Number = 3", "Net")
+    assert caught.value.hint is None
+
+
 def declared(load: Load, kind: str, more: str = "") -> Any:
     """An entry point whose configuration is a dataclass with the members given."""
     source = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from repropack._run.confinement.sandbox import Sandbox
 from repropack._run.variables import FIXED_VARIABLES, NUMERIC_VARIABLES, STARTING_VARIABLES
 from repropack.errors import (
     ConfigurationError,
+    CouldNotRunError,
     ExperimentLoadError,
     RepropackError,
     StateError,
@@ -26,11 +28,13 @@ from tests.support.experiment_sources import (
     DATACLASS,
     PYDANTIC,
     SOURCES,
+    at_step,
     compare,
     configured,
     make_launcher,
     opened,
     run_reference,
+    updating,
 )
 
 ENTRY = "entry point 'tiny_lab:Experiment'"
@@ -41,6 +45,17 @@ def failure(folder: Path, name: str, **options: Any) -> RepropackError:
     with pytest.raises(RepropackError) as caught:
         run_reference(folder, name, **options)
     return caught.value
+
+
+def test_an_entry_point_finds_the_variables_of_its_plan(tmp_path: Path):
+    """They are there when its module is imported."""
+    source = updating("trace.metric('depth', int(os.environ['LAKE_DEPTH']))")
+    launcher = make_launcher(tmp_path, f"import os\nos.environ['LAKE_DEPTH']\n{source}")
+    plan = launcher.plan.experiment.model_copy(update={"environment": {"LAKE_DEPTH": "17"}})
+    launcher = replace(launcher, plan=launcher.plan.model_copy(update={"experiment": plan}))
+    launcher.run_reference()
+    with opened(launcher) as (reference,):
+        assert [line.metrics["depth"] for line in reference.steps()] == [17, 17, 17, 17]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +92,38 @@ def test_a_step_that_raises_is_told_by_step_stage_and_cause(
     assert isinstance(error, StepError)
     assert (error.code, error.step, error.stage) == ("experiment.step", step, stage)
     assert error.cause == cause
+
+
+def test_an_author_is_shown_where_it_was_raised(tmp_path: Path):
+    """The traceback begins in the source and names no folder of ours; prints stand before it."""
+    source = at_step(2, 'print("so far so good")', 'raise ValueError("the loss is no number")')
+    with pytest.raises(StepError) as caught:
+        make_launcher(tmp_path, source).run_reference()
+    assert caught.value.printed == (
+        "so far so good",
+        "Traceback (most recent call last):",
+        '  File "tiny_lab.py", line 20, in step',
+        "    self.update(trace)",
+        '  File "tiny_lab.py", line 40, in update',
+        '    raise ValueError("the loss is no number")',
+        "ValueError: the loss is no number",
+    )
+
+
+def test_only_the_last_lines_are_shown(tmp_path: Path):
+    """Twenty of them."""
+    source = at_step(2, 'print("\\n".join(map(str, range(99))), flush=True)', "os._exit(1)")
+    with pytest.raises(CouldNotRunError) as caught:
+        make_launcher(tmp_path, source).run_reference()
+    assert caught.value.printed == tuple(map(str, range(79, 99)))
+
+
+def test_nobody_is_shown_what_foreign_code_prints(tmp_path: Path):
+    """Code that runs under limits is not its caller's own."""
+    sandbox = Sandbox(limits=RunLimits())
+    with pytest.raises(StepError) as caught:
+        make_launcher(tmp_path, SOURCES["raises"], sandbox=sandbox).run_reference()
+    assert caught.value.printed == ()
 
 
 def test_an_unprintable_exception_is_told_escaped_and_cut(tmp_path: Path):
@@ -173,11 +220,11 @@ def test_a_kept_stage_that_changes_its_form_says_both(tmp_path: Path):
 
 
 def test_a_kept_stage_that_is_missing_is_refused(tmp_path: Path):
-    """A kept stage is a stage of every step."""
+    """A kept stage is a stage of every step; those of this one are named."""
     error = failure(tmp_path, "missing-stage", keep=("seldom",))
     assert error.message == (
-        "'seldom': is to be kept: expected a stage of every step, observed none "
-        "(run 'reference', step 2)"
+        "'seldom': is in record.keep: expected a stage of that name in every step, observed the "
+        "stages weights (run 'reference', step 2)"
     )
 
 

@@ -21,6 +21,7 @@ from repropack._run.confinement.sandbox import Sandbox
 from repropack._run.confinement.view import View
 from repropack.errors import ConfinementUnavailableError, UsageError
 from repropack.lab import SHIPPED_SOURCES
+from repropack.models.plan import CommandPlan, ExperimentPlan, Plan, RecordPlan
 from repropack.models.reports import Confinement, Guarantee
 
 (SHIPPED,) = SHIPPED_SOURCES
@@ -29,13 +30,18 @@ LIMITS = RunLimits(max_run_seconds=5)
 
 
 def package(
-    source: str = SHIPPED, entry_point: str = "replay_lab:ReplayLab", role: str = "source"
+    source: str = SHIPPED,
+    entry_point: str | None = "replay_lab:ReplayLab",
+    role: str = "source",
+    after: tuple[CommandPlan, ...] = (),
+    **members: Any,
 ) -> Any:
     """As much of a package as is asked."""
+    experiment = ExperimentPlan(entry_point=entry_point, seed=7, steps=1, **members)
     return SimpleNamespace(
         source_digest=source,
         package_digest=DIGEST,
-        plan=SimpleNamespace(experiment=SimpleNamespace(entry_point=entry_point)),
+        plan=Plan(experiment=experiment, record=RecordPlan(), after=after),
         manifest=SimpleNamespace(entries=[SimpleNamespace(role=role)]),
     )
 
@@ -56,9 +62,27 @@ def confined(monkeypatch: pytest.MonkeyPatch) -> None:
         (package(source=OTHER), Consent(sandbox="landlock"), "landlock", None),
         (package(entry_point="subprocess:run"), Consent(), "bubblewrap", None),
         (package(role="input"), Consent(), "bubblewrap", None),
+        (package(command=("sh", "-c", "true")), Consent(), "bubblewrap", None),
+        (package(entry_point=None, command=("python", "x.py")), Consent(), "bubblewrap", None),
+        (package(environment={"NUMPY_X": "1"}), Consent(), "bubblewrap", None),
+        (package(import_from=("/tmp",)), Consent(), "bubblewrap", None),
+        (package(after=(CommandPlan(command=("sh",)),)), Consent(), "bubblewrap", None),
         (package(source=OTHER), Consent(trust=DIGEST), "none", "trusted"),
     ],
-    ids=["shipped", "shipped-asked", "foreign", "asked", "entry-point", "inputs", "trusted"],
+    ids=[
+        "shipped",
+        "shipped-asked",
+        "foreign",
+        "asked",
+        "entry-point",
+        "inputs",
+        "command-beside",
+        "command",
+        "variable",
+        "import-from",
+        "after",
+        "trusted",
+    ],
 )
 def test_foreign_code_is_confined(
     given: Any, consent: Consent, level: str, reason: str | None
@@ -66,6 +90,23 @@ def test_foreign_code_is_confined(
     """Unconfined is what repropack ships, and what the caller trusts by name; all have limits."""
     consent = Consent(consent.sandbox, consent.trust, LIMITS)
     assert confine(given, consent) == (Sandbox(level, LIMITS), reason)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [package(), package(source=OTHER)], ids=["shipped", "foreign"])
+def test_in_a_recreated_environment_every_source_is_confined(given: Any) -> None:
+    """What is installed there is foreign; only trust in the very package goes without."""
+    consent = Consent(run_limits=LIMITS)
+    assert confine(given, consent, recreated=True) == (Sandbox("bubblewrap", LIMITS), None)
+    trusted = Consent(trust=DIGEST, run_limits=LIMITS)
+    assert confine(given, trusted, recreated=True) == (Sandbox("none", LIMITS), "trusted")
+
+
+def test_what_another_view_shows_counts_too(tmp_path: Path) -> None:
+    """A package in the folder of the interpreter of a recreated environment is not run."""
+    view = View((str(tmp_path),))
+    require_unseen(tmp_path / "p.zip", Sandbox("none", LIMITS), view)
+    with pytest.raises(ConfinementUnavailableError):
+        require_unseen(tmp_path / "p.zip", Sandbox("landlock", LIMITS), view)
 
 
 def test_trust_is_in_one_package() -> None:

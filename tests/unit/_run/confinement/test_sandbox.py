@@ -41,6 +41,7 @@ def test_the_callers_own_code_is_only_supervised(places: Places) -> None:
         "limits": {},
         "rlimits": {},
         "seccomp": None,
+        "timeout_seconds": None,
         "watched": [str(places.folder)],
     }
 

@@ -15,6 +15,7 @@ from repropack._run.confinement.view import (
     View,
     compute_view,
     follow,
+    foreign_view,
     machine_view,
     private_folders,
 )
@@ -182,3 +183,34 @@ def test_a_user_without_a_name_has_private_folders_too(monkeypatch: pytest.Monke
     monkeypatch.setattr("pwd.getpwuid", unknown)
     monkeypatch.delenv("HOME")
     assert private_folders() >= {"/", "/tmp", "/run", "/home", "/root"}
+
+
+def test_two_views_are_joined() -> None:
+    """What lies in something else that is shown is not named again."""
+    left = View(("/a/lib", "/b"), ("/c",), (("/l", "a"),))
+    right = View(("/a", "/d"), ("/b/e",), (("/l", "a"), ("/m", "d")))
+    assert left.joined(right) == View(("/a", "/b", "/d"), ("/c",), (("/l", "a"), ("/m", "d")))
+
+
+def test_the_view_of_an_environment_is_made_without_starting_it(tmp_path: Path) -> None:
+    """Its interpreter is a program that would leave a trace; its distributions are shown."""
+    home, trace = tmp_path / "env", tmp_path / "trace"
+    fill(home, "bin/python", "pyvenv.cfg", "lib/python3.11/site-packages/zz.pth", "notes.txt")
+    (home / "bin/python").write_text(f"#!/bin/sh\ntouch {trace}\n")
+    (home / "bin/python").chmod(0o755)
+    view = foreign_view(sys.executable, home)
+    assert not trace.exists()
+    assert below(tmp_path, view.shown) == ["env/bin", "env/lib", "env/pyvenv.cfg"]
+    shown = [path for path in sys.path if path.endswith("site-packages")]
+    base = Path(sys.base_prefix) / "lib"
+    assert all(
+        str(Path(path).resolve()) not in view.shown
+        for path in shown
+        if not Path(path).resolve().is_relative_to(base.resolve())
+    )
+
+
+def test_an_interpreter_that_does_not_begin_has_no_view(tmp_path: Path) -> None:
+    """There is no answer then."""
+    with pytest.raises(CouldNotRunError, match="cannot be asked what it imports"):
+        foreign_view(str(tmp_path / "none"), tmp_path)

@@ -47,7 +47,7 @@ _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
-    NotImplementedError,
+    NotImplementedError,  # what zipfile raises for a form of zip that it does not read
     OSError,
     OverflowError,
     RuntimeError,

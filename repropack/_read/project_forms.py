@@ -27,7 +27,7 @@ def broken_forms(data: Table) -> Iterator[Fault]:
     Args:
         data: The file's tables, of any form.
     """
-    experiment, key = _table(data, "experiment"), ("experiment",)
+    experiment, key = table_of(data, "experiment"), ("experiment",)
     if not experiment:
         return
     yield from _one_form(experiment)
@@ -61,7 +61,7 @@ def _as_a_whole(data: Table, experiment: Table) -> Iterator[Fault]:
             ("experiment", "outputs"),
             "expected at least one pattern of files that the command writes, observed none",
         )
-    record = _table(data, "record")
+    record = table_of(data, "record")
     for name in _OF_STEPS:
         if name in record:
             problem = "expected experiment.steps, for a command without steps records none"
@@ -73,7 +73,7 @@ def _as_a_whole(data: Table, experiment: Table) -> Iterator[Fault]:
 
 
 def _command(key: Key, table: Table, experiment: Table) -> Iterator[Fault]:
-    config = _table(experiment, "config")
+    config = table_of(experiment, "config")
     for place, word in enumerate(_texts(table, "command")):
         for problem in unknown_placeholders(word, config):
             yield (*key, "command", place), problem
@@ -83,7 +83,7 @@ def _command(key: Key, table: Table, experiment: Table) -> Iterator[Fault]:
                 (*key, "outputs", place),
                 f"expected a pattern inside the working folder, observed {shown(pattern)}",
             )
-    for name in _table(table, "environment"):
+    for name in table_of(table, "environment"):
         if _FIXED.fullmatch(name):
             problem = "expected a variable that repropack does not set or remove itself"
             yield (*key, "environment", name), f"{problem}, observed {name!r}"
@@ -125,6 +125,7 @@ def _tables(data: Table, name: str) -> list[Table]:
     return [item if isinstance(item, Mapping) else {} for item in found]
 
 
-def _table(data: Table, name: str) -> Table:
+def table_of(data: Table, name: str) -> Table:
+    """Return a table of a project file of any form; empty where there is none."""
     value = data.get(name)
     return value if isinstance(value, Mapping) else {}

@@ -17,7 +17,7 @@ from repropack._format.layout import REFERENCE_RUN, run_folder
 from repropack._format.lint_rules import LINT_RULES
 from repropack._format.paths import check_entry_path
 from repropack._read.project_faults import Key, dotted, shown
-from repropack._read.project_forms import broken_forms
+from repropack._read.project_forms import broken_forms, table_of
 from repropack._read.project_sources import is_own_file, is_pattern_inside
 from repropack.errors import UnsafeEntryError
 
@@ -35,11 +35,11 @@ def broken_rules(data: Table, root: Path) -> Iterator[Fault]:
         data: The file's tables, of any form.
         root: The project folder.
     """
-    experiment, record = _table(data, "experiment"), _table(data, "record")
-    yield from _license(_table(data, "package"), root)
+    experiment, record = table_of(data, "experiment"), table_of(data, "record")
+    yield from _license(table_of(data, "package"), root)
     yield from _patterns(experiment)
     yield from broken_forms(data)
-    yield from _allowed(_table(data, "lint"))
+    yield from _allowed(table_of(data, "lint"))
     yield from _config(("experiment", "config"), experiment.get("config"))
     yield from _once(("record", "keep"), record.get("keep"))
     comparisons = list(_comparisons(data))
@@ -155,7 +155,7 @@ def _once(key: Key, names: object) -> Iterator[Fault]:
 
 
 def _expectation(key: Key, comparison: Table, experiment: Table) -> Iterator[Fault]:
-    at = _count(_table(comparison, "expect"), "diverges-at")
+    at = _count(table_of(comparison, "expect"), "diverges-at")
     steps, resumed = _count(experiment, "steps"), _count(comparison, "resume-at") or 0
     if at and steps and resumed < steps and not resumed < at <= steps:
         yield (
@@ -169,11 +169,6 @@ def _comparisons(data: Table) -> Iterator[tuple[Key, Table]]:
     for place, comparison in enumerate(listed if isinstance(listed, list | tuple) else ()):
         if isinstance(comparison, Mapping):
             yield ("comparisons", place), comparison
-
-
-def _table(data: Table, name: str) -> Table:
-    value = data.get(name)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _count(table: Table, name: str) -> int | None:

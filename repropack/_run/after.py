@@ -9,7 +9,7 @@ from pathlib import Path
 from repropack._format.layout import AFTER, REFERENCE_RUN, outputs_folder, run_folder
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._run.execute import Launcher
-from repropack._run.folders import new_folder, remove_tree
+from repropack._run.folders import files_below, new_folder, remove_tree
 from repropack.errors import CommandError, UnsafeEntryError
 from repropack.models.plan import CommandPlan, ExperimentPlan, Plan, RecordPlan
 
@@ -47,10 +47,9 @@ def _finished_runs(launcher: Launcher) -> dict[str, Path]:
     """Files of the plan's runs, by path in a package; a verifier may have made one more."""
     names = (REFERENCE_RUN, *(comparison.name for comparison in launcher.plan.comparisons))
     return {
-        place.relative_to(launcher.tree).as_posix(): place
+        f"{run_folder(name)}/{path}": place
         for name in names
-        for place in sorted((launcher.tree / run_folder(name)).rglob("*"))
-        if place.is_file()
+        for path, place in files_below(launcher.tree / run_folder(name)).items()
     }
 
 
@@ -67,17 +66,13 @@ def _as_plan(plan: Plan, command: CommandPlan) -> Plan:
 
 
 def _collect(name: str, outputs: Path, folder: Path) -> None:
-    for place in sorted(outputs.rglob("*")):
-        if not place.is_file():
-            continue
-        target = folder / place.relative_to(outputs)
+    for path, place in files_below(outputs).items():
+        target = folder / path
         if target.exists() or any(above.is_file() for above in target.parents):
-            path = place.relative_to(outputs).as_posix()
             raise CommandError(name, f"expected outputs of its own, observed {path!r} again")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(place, target)
-    paths = [place.relative_to(folder) for place in sorted(folder.rglob("*")) if place.is_file()]
-    entries = [f"{AFTER}/{path.as_posix()}" for path in paths]
+    entries = [f"{AFTER}/{path}" for path in files_below(folder)]
     try:
         for entry in entries:
             check_entry_path(entry)

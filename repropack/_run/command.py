@@ -15,6 +15,7 @@ from pathlib import Path
 
 from repropack._format.placeholders import fill_placeholders
 from repropack._run.clean_copy import find_outputs, output_stages
+from repropack._run.folders import files_below
 from repropack._run.session import Session
 from repropack.errors import CommandError
 from repropack.experiment import State, Trace
@@ -128,7 +129,7 @@ def tell_command(job: Job, session: Session) -> None:
         CouldNotRunError: arithmetic is not IEEE 754's, or an output cannot be read.
     """
     experiment, copy = job.experiment, Path(job.copy_folder or "")
-    given = [place.relative_to(copy).as_posix() for place in copy.rglob("*") if place.is_file()]
+    given = files_below(copy)
     session.begin(_Stateless(), experiment.config, None)
     session.open_step(1)
     check_status(job.run, start_command(job.run, experiment, copy, {}).wait())

@@ -17,11 +17,11 @@ from pydantic import ValidationError
 
 from repropack._compare.logs import split
 from repropack._format.canonical import decode_strict, encode_canonical
-from repropack._format.digests import digest_stream
 from repropack._format.layout import RUNS, checkpoint_folder, log_path, run_folder
 from repropack._format.log import read_line
 from repropack._format.state import EncodedState
 from repropack._run.durable import replace_document, sync_path, sync_tree
+from repropack._run.folders import digest_files
 from repropack._run.left_over import LeftOver, find_left_over, put_back, step_of
 from repropack._run.workplace import clear_place
 from repropack.errors import InexactResumeError, PackageError, UsageError
@@ -197,12 +197,9 @@ class RunJournal:
                 clear_place(place)
 
     def _digests(self) -> dict[str, str]:
-        found = {}
-        for place in sorted((self.tree / run_folder(self.name)).rglob("*")):
-            if place.is_file():
-                with place.open("rb") as stream:
-                    found[place.relative_to(self.tree).as_posix()] = digest_stream(stream)[0]
-        return found
+        folder = run_folder(self.name)
+        found = digest_files(self.tree / folder)
+        return {f"{folder}/{path}": digest for path, digest in found.items()}
 
     def _write(self, name: str, document: Model) -> None:
         replace_document(self.folder / name, encode_canonical(document.model_dump(mode="json")))

@@ -22,13 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from repropack._format.canonical import decode_strict
-from repropack._format.lock import normal_name
+from repropack._format.lock import RUNNER, normal_name
 from repropack.errors import CouldNotRunError, PackageFormatError
 from repropack.models.environment import Distribution, Origin
 
 INSTALLED_DOMAIN = b"repropack.installed.v1\n"
 
-OWN_DISTRIBUTION = "repropack-replay"
 OWN_MODULE = "repropack"
 
 _OWN_FILE = f"{OWN_MODULE}/__init__.py"
@@ -65,15 +64,15 @@ def check_own_name() -> None:
     """
     for installed in importlib.metadata.distributions():
         name, version = _name_and_version(installed)
-        if name is None or normal_name(name) == OWN_DISTRIBUTION:
+        if name is None or normal_name(name) == RUNNER:
             continue
         record = installed.read_text("RECORD")
         modules = installed.read_text("top_level.txt") if record is None else None
         if f"\n{_OWN_FILE}," in f"\n{record}" or OWN_MODULE in (modules or "").split():
             raise CouldNotRunError(
-                f"expected {OWN_DISTRIBUTION} alone to provide a module named {OWN_MODULE!r}, "
+                f"expected {RUNNER} alone to provide a module named {OWN_MODULE!r}, "
                 f"observed one in the distribution {name} {version}",
-                hint=f"`pip uninstall {name}`, then install {OWN_DISTRIBUTION} again from its "
+                hint=f"`pip uninstall {name}`, then install {RUNNER} again from its "
                 "checkout or wheel, for they share a folder",
             )
 

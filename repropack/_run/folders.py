@@ -9,6 +9,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from repropack._format.digests import digest_stream
 from repropack._format.paths import shown_path
 from repropack.errors import CouldNotRunError
 
@@ -17,6 +18,43 @@ MOVED_UP = ".removed-"
 _MAX_SOCKET_CHARACTERS = 70
 """A socket's path may be some 100 bytes long; folder and name take the rest."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def files_below(folder: Path, pattern: str = "*") -> dict[str, Path]:
+    """Find the files below a folder.
+
+    Args:
+        folder: A folder that no process is at work in; there need not be one.
+        pattern: What a file's name matches.
+
+    Returns:
+        Place by POSIX path relative to ``folder``, sorted.
+    """
+    return {
+        place.relative_to(folder).as_posix(): place
+        for place in sorted(folder.rglob(pattern))
+        if place.is_file()
+    }
+
+
+def digest_files(folder: Path, pattern: str = "*") -> dict[str, str]:
+    """Digest the files below a folder.
+
+    Args:
+        folder: As for ``files_below``.
+        pattern: What a file's name matches.
+
+    Returns:
+        Digests by POSIX path, sorted.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    found = {}
+    for path, place in files_below(folder, pattern).items():
+        with place.open("rb") as stream:
+            found[path] = digest_stream(stream)[0]
+    return found
 
 
 def new_folder(prefix: str, parent: Path | None = None) -> Path:

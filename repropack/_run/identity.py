@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from repropack._format.canonical import decode_strict, encode_canonical
-from repropack._format.digests import digest_bytes, digest_stream
+from repropack._format.digests import digest_bytes
 from repropack._read.project import Project
 from repropack._run.distributions import observe_distributions
 from repropack._run.durable import replace_document
+from repropack._run.folders import digest_files
 from repropack._run.materials import Materials
 from repropack._run.variables import numeric_variables
 from repropack._run.workplace import IDENTITY
@@ -46,10 +47,10 @@ def identify_build(project: Project, plan: Plan, materials: Materials) -> BuildI
     metadata = project.metadata().model_dump(mode="json", exclude={"allowed_findings"})
     return BuildIdentity(
         project=dict(_flat("package", metadata)) | dict(_flat("", plan.model_dump(mode="json"))),
-        sources=_digests(materials.source, "*"),
-        inputs={} if materials.inputs is None else _digests(materials.inputs, "*"),
+        sources=digest_files(materials.source),
+        inputs={} if materials.inputs is None else digest_files(materials.inputs),
         license=None if license_text is None else digest_bytes(license_text),
-        repropack=digest_bytes(encode_canonical(_digests(_PACKAGE, "*.py"))),
+        repropack=digest_bytes(encode_canonical(digest_files(_PACKAGE, "*.py"))),
         interpreter=f"{platform.python_implementation()} {platform.python_version()}",
         distributions={row.name: f"{row.version} {row.fingerprint}" for row in distributions},
         variables=dict(numeric_variables(os.environ)),
@@ -126,12 +127,3 @@ def _flat(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _flat(f"{prefix}[{place}]", item)
     else:
         yield prefix, encode_canonical(value).decode("utf-8").strip()
-
-
-def _digests(folder: Path, pattern: str) -> dict[str, str]:
-    found = {}
-    for place in sorted(folder.rglob(pattern)):
-        if place.is_file():
-            with place.open("rb") as stream:
-                found[place.relative_to(folder).as_posix()] = digest_stream(stream)[0]
-    return found

@@ -11,6 +11,7 @@ from repropack._format.digests import digest_stream
 from repropack._format.layout import INPUTS, SOURCE, media_type_of
 from repropack._read.package import Package
 from repropack._read.project import InputFile, Project
+from repropack._run.folders import files_below
 from repropack.errors import CouldNotRunError, ProjectError, UsageError
 from repropack.models.manifest import Entry
 
@@ -29,11 +30,11 @@ class Materials:
 
     def source_paths(self) -> dict[str, Path]:
         """Every file of the source by its path in the project."""
-        return _files_of(self.source)
+        return files_below(self.source)
 
     def input_paths(self) -> dict[str, Path]:
         """Every input by its path in the project."""
-        return {} if self.inputs is None else _files_of(self.inputs)
+        return {} if self.inputs is None else files_below(self.inputs)
 
 
 def copy_materials(
@@ -148,14 +149,6 @@ def _described(project: Project, file: InputFile, copy: Path) -> Entry:
         included=row.include,
         location=row.location,
     )
-
-
-def _files_of(folder: Path) -> dict[str, Path]:
-    return {
-        place.relative_to(folder).as_posix(): place
-        for place in sorted(folder.rglob("*"))
-        if place.is_file()
-    }
 
 
 def _copy(place: Path, copy: Path) -> None:

@@ -41,7 +41,7 @@ _END_SIGNATURE = b"PK\x05\x06"
 _ZIP64_LOCATOR_BYTES = 20
 _ZIP64_LOCATOR_SIGNATURE = b"PK\x06\x07"
 _ENCRYPTED = 0x1
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 18
 _OTHER_KINDS = frozenset("SUMm")
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -117,7 +117,7 @@ class ArrayFile:
             raise NotOfKindError(f"its arrays have {total} bytes, more than are compared")
 
     def blocks(self, name: str) -> Iterator[NDArray[Any]]:
-        """Yield an array's elements in C order, as flat arrays of about a mebibyte.
+        """Yield an array's elements in C order, as flat arrays of 128 KiB.
 
         Two arrays of one type and shape are divided alike.
 
@@ -330,7 +330,11 @@ def _expect_end(stream: Any) -> None:
 
 def _read_exactly(stream: Any, size: int) -> bytes:
     """Read so many bytes, in pieces: no more memory than is there in the file."""
+    if size <= _BLOCK_BYTES and len(whole := stream.read(size)) == size:
+        return bytes(whole)
     buffer = io.BytesIO()
+    if size <= _BLOCK_BYTES:
+        buffer.write(whole)
     while (missing := size - buffer.tell()) > 0:
         piece = stream.read(min(missing, _BLOCK_BYTES))
         if not piece:

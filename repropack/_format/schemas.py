@@ -21,6 +21,8 @@ from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.schema_places import pointer, shortened
 from repropack._format.versions import refuse_later_version
 from repropack.errors import SchemaError, UsageError
+from repropack.models.arrays_difference import ArraysDifference
+from repropack.models.audit import AuditReport
 from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.environment import EnvironmentRecord
@@ -42,6 +44,7 @@ from repropack.models.reports import (
     VerificationReport,
 )
 from repropack.models.results import Results
+from repropack.models.run_difference import RunDifference
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENTS: dict[str, Any] = {
@@ -58,8 +61,11 @@ _DOCUMENTS: dict[str, Any] = {
     "verification-report": VerificationReport,
     "inspection": Inspection,
     "package-difference": PackageDifference,
+    "run-difference": RunDifference,
+    "arrays-difference": ArraysDifference,
     "unpack-report": UnpackReport,
     "lint-report": LintReport,
+    "audit-report": AuditReport,
     "limits": LimitList,
     "error": ErrorReport,
 }

@@ -58,6 +58,7 @@ class Model(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        defer_build=True,
         strict=True,
         extra="forbid",
         validate_by_alias=True,

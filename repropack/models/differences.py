@@ -10,6 +10,38 @@ ContentKind = Literal["npz", "npy", "json", "csv", "image", "bytes"]
 """What an output is compared as (docs/format.md, chapter 11)."""
 
 
+ArrayDifferenceKind = Literal[
+    "type",
+    "shape",
+    "sign-of-zero",
+    "nan-payload",
+    "bits-alone",
+    "one-element",
+    "rows",
+    "everything",
+    "scattered",
+]
+"""What an array's difference looks like, the first that fits:
+
+``type``          the elements have another type
+``shape``         the type is the same and the shape is not
+``sign-of-zero``  each element that differs is a zero on both sides, of another sign
+``nan-payload``   each element that differs is NaN on both sides, of other bits
+``bits-alone``    each element that differs is one of these two
+``one-element``   a single element differs
+``everything``    every element differs
+``rows``          some rows on end differ, each in at least one element, and no other row does
+``scattered``     anything else
+"""
+
+KEPT_PREFIX = "kept."
+CHECKPOINT_PREFIX = "checkpoint."
+"""What the name of an ``ArrayDifference`` begins with where a run keeps the stage or the state."""
+
+Conversion = Literal["equal", "rounded", "other"]
+"""Of two types: the values are equal; they are once the wider is rounded to the narrower; no."""
+
+
 class ElementDifference(Model):
     """One element in both runs: decimal, hexadecimal bits, and distance.
 
@@ -29,7 +61,9 @@ class ArrayDifference(Model):
     """How one array differs: where it is stored, how many elements, and the first of them.
 
     ``expected_type`` and ``observed_type`` read like ``<f4 (24,)``; where they differ no elements
-    are compared.
+    are described, and ``converted`` says how the values of two types of number compare where the
+    shape is the same. ``kind`` is null where nothing differs. ``rows`` are the first and the last
+    index on the first axis at which an element differs.
     """
 
     array: str
@@ -38,6 +72,9 @@ class ArrayDifference(Model):
     observed_type: str
     elements: Count
     elements_differing: Count
+    kind: ArrayDifferenceKind | None = None
+    rows: tuple[Count, Count] | None = None
+    converted: Conversion | None = None
     largest_absolute: Number | None = None
     largest_ulp: Number | None = None
     first: tuple[ElementDifference, ...] = ()

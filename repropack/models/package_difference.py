@@ -10,8 +10,11 @@ from repropack.models.base import Count, Digest, Document, Model, Number, RunNam
 from repropack.models.differences import OutputDifference
 from repropack.models.environment import EnvironmentAccount
 from repropack.models.manifest import PackageMetadata
+from repropack.models.patterns import Pattern
 from repropack.models.reports import Fault
 from repropack.models.results import ComparisonOutcome, Divergence, Split
+from repropack.models.run_difference import RunCounts, StructureDifference
+from repropack.models.zoom import Zoom
 
 Succession = Literal["named", "reversed", "other", "none"]
 """Whose version a package says that it supersedes:
@@ -106,7 +109,8 @@ class ReferenceDifference(Model):
     """The two references held against each other, by their logs alone.
 
     ``chain_equal`` says whether their histories are equal from beginning to end; then there is no
-    divergence. ``start`` splits the components of the state before the first step.
+    divergence, and nothing is counted. ``start`` splits the components of the state before the
+    first step.
     """
 
     old_last_step: StepNumber
@@ -116,6 +120,9 @@ class ReferenceDifference(Model):
     constants: Split
     start: Split
     divergence: Divergence | None = None
+    structure: StructureDifference | None = None
+    counts: RunCounts | None = None
+    patterns: tuple[Pattern, ...] = ()
     metrics: tuple[MetricChange, ...] = ()
 
 
@@ -135,6 +142,7 @@ class PackageDifference(Document):
     trusted, and then nothing is compared. Every entry that differs is in exactly one list of
     files, but for the plan, the environment record and the results, of which the values are
     compared; where none of those differs and the stored bytes do, they are among ``others``.
+    ``zoom`` holds the elements of the step at which the references part, where it was asked for.
     """
 
     schema_name: Literal["repropack/package-difference/v1"] = Field(
@@ -151,3 +159,4 @@ class PackageDifference(Document):
     environment: EnvironmentAccount | None = None
     results: ResultsDifference | None = None
     others: FileChanges | None = None
+    zoom: Zoom | None = None

@@ -12,8 +12,10 @@ from repropack.models.differences import ArrayDifference, OutputsComparison
 from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
 from repropack.models.lint import LintFinding
 from repropack.models.manifest import Entry, PackageMetadata
+from repropack.models.patterns import DrawDistance, Pattern
 from repropack.models.plan import Plan
-from repropack.models.results import Divergence, Results, Split
+from repropack.models.results import Divergence, PrintedAgreement, Results, Split, StepCount
+from repropack.models.zoom import SandboxLevel, Zoom
 
 Verdict = Literal["identical", "differs", "damaged", "could-not-run"]
 RunClaim = Literal["independent-replay", "exact-resume", "comparison"]
@@ -176,7 +178,13 @@ class RunVerification(Model):
 
     ``equal``: every line of the log, every kept array, every checkpoint and the final arrays are
     equal byte by byte. ``repeats``: where it is not equal, whether a second local run equals the
-    first local one; null where that was not tried.
+    first local one; null where that was not tried. ``start`` splits the components of the state
+    before ``first_step``. Where it is not equal, ``stages``, ``components`` and ``printed`` say at
+    how many steps each part differs, ``draws`` how far the generators of the first differing
+    checkpoint are apart, ``decided`` how the first kept stage of integers that differs does, and
+    the kept floats before it in its step; ``patterns`` are those that the evidence fits or
+    excludes. ``zoom`` holds the elements of the step at which they part, of the first run alone
+    that is not equal.
     """
 
     run: RunName
@@ -188,11 +196,21 @@ class RunVerification(Model):
     checkpoints_compared: Count
     kept_arrays_compared: Count
     final_arrays: Split = Split()
+    config_equal: bool = True
+    constants: Split = Split()
+    start: Split = Split()
     divergence: Divergence | None = None
+    stages: tuple[StepCount, ...] = ()
+    components: tuple[StepCount, ...] = ()
+    printed: tuple[PrintedAgreement, ...] = ()
+    draws: tuple[DrawDistance, ...] = ()
+    decided: tuple[ArrayDifference, ...] = ()
     arrays: tuple[ArrayDifference, ...] = ()
     problems: tuple[str, ...] = ()
     outputs: OutputsComparison = OutputsComparison()
     repeats: bool | None = None
+    zoom: Zoom | None = None
+    patterns: tuple[Pattern, ...] = ()
 
 
 class RenderedVerification(Model):
@@ -216,9 +234,6 @@ class NotebookVerification(Model):
     executed: bool
     differences: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
-
-
-SandboxLevel = Literal["bubblewrap", "landlock", "none"]
 
 
 class Guarantee(Model):

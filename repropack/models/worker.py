@@ -27,7 +27,7 @@ from repropack.models.environment import EnvironmentRecord
 from repropack.models.log import Declaration, NamedDigest, Printed, StageDigest
 from repropack.models.plan import ExperimentPlan, RecordPlan
 
-KeptFile = Annotated[str, StringConstraints(pattern=r"^kept-[0-9]+\.raw$", max_length=32)]
+KeptFile = Annotated[str, StringConstraints(pattern=r"^(kept|zoom)-[0-9]+\.raw$", max_length=32)]
 """A name in the worker's output folder; no path leads out of it."""
 
 Line = Annotated[str, StringConstraints(max_length=400)]
@@ -43,7 +43,11 @@ class Job(Model):
     inputs of an entry point. ``start`` is the folder of a complete starting state (``start.npz``,
     ``start.json``) or null for a fresh run. ``trial``: nothing is recorded, one step is made, and
     it is tried whether the first state comes back when it is loaded; the only message is
-    ``Finished`` or ``Failed``.
+    ``Finished`` or ``Failed``. After the steps of ``watch_at`` it tells what is reached from the
+    experiment, those of ``store_at`` are followed by a checkpoint as well. ``zoom_step``: the step
+    whose arrays and states are handed over. ``repeat``: how often the step ``first_step``, the only
+    one, is made from the starting state; then there is a ``Repeated`` for each time, and no
+    ``Stepped``.
     """
 
     run: RunName
@@ -55,6 +59,10 @@ class Job(Model):
     first_step: StepNumber
     start: str | None = None
     trial: bool = False
+    watch_at: tuple[StepNumber, ...] = ()
+    store_at: tuple[StepNumber, ...] = ()
+    zoom_step: StepNumber | None = None
+    repeat: Count = 0
 
 
 class LoopJob(Model):
@@ -114,6 +122,63 @@ class Checkpointed(Model):
     kept: tuple[KeptStage, ...] = ()
 
 
+WatchedKind = Literal[
+    "generator", "array", "value", "names", "shared", "file", "iterator", "cache", "opaque"
+]
+"""What is seen of an object: its state, its value, the names in it, that it is another's, or how
+far it has got; of an opaque one nothing but its type."""
+
+
+class WatchedRow(Model):
+    """One object that is reached from an experiment, by its path.
+
+    ``digest`` is of its value; ``shown`` says it in few words, without any address. ``held`` are
+    names of the state that hold the same value, ``narrowed`` those that hold it in a type that
+    loses some of it. ``origin`` is the path of the object that a ``shared`` one is.
+    """
+
+    path: Line
+    kind: WatchedKind
+    digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{0,64}$", max_length=64)]
+    shown: Line
+    held: tuple[Line, ...] = ()
+    narrowed: tuple[Line, ...] = ()
+    origin: Line | None = None
+
+
+class Watched(Model):
+    """What is reached from the experiment after ``step``: rows that are new or other than before.
+
+    ``gone`` are paths that are no more; ``left_out`` says what was not looked at, and why.
+    """
+
+    kind: Literal["watched"] = "watched"
+    step: StepNumber
+    rows: tuple[WatchedRow, ...]
+    gone: tuple[Line, ...] = ()
+    left_out: tuple[Line, ...] = ()
+
+
+class Zoomed(Model):
+    """The step that is looked at was made, and this is what it recorded, one row a stage.
+
+    The states before and after it lie in the output folder as ``zoom-before`` and ``zoom-after``.
+    """
+
+    kind: Literal["zoomed"] = "zoomed"
+    step: StepNumber
+    stages: tuple[KeptStage, ...]
+
+
+class Repeated(Model):
+    """A step was made once more, from the same state; ``state`` is that after it."""
+
+    kind: Literal["repeated"] = "repeated"
+    number: Count
+    stages: tuple[StageDigest, ...]
+    state: tuple[NamedDigest, ...]
+
+
 class Finished(Model):
     """The run has ended as planned, or by the experiment's own ``finish``.
 
@@ -142,4 +207,7 @@ class Failed(Model):
     dtype: Line | None = None
 
 
-Message = Annotated[Ready | Stepped | Checkpointed | Finished | Failed, Field(discriminator="kind")]
+Message = Annotated[
+    Ready | Stepped | Checkpointed | Watched | Zoomed | Repeated | Finished | Failed,
+    Field(discriminator="kind"),
+]

@@ -127,7 +127,12 @@ def _json_details(
     limits: ContentLimits,
 ) -> dict[str, Any]:
     left, right = (read_json(file, limits) for file, _ in (expected, observed))
-    return {"value": next(_walk("", left, right), None)}
+    return {"value": first_unequal_value(left, right)}
+
+
+def first_unequal_value(left: Any, right: Any) -> ValueDifference | None:
+    """The first place where two JSON values differ, members taken in the order of their names."""
+    return next(_walk("", left, right), None)
 
 
 def _walk(pointer: str, left: Any, right: Any) -> Iterator[ValueDifference]:

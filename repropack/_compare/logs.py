@@ -13,7 +13,14 @@ from itertools import chain
 
 from repropack._format.canonical import encode_canonical
 from repropack.models.log import HeaderLine, StartLine, StepLine
-from repropack.models.results import Divergence, DivergenceKind, InputEquality, Split, StepCount
+from repropack.models.results import (
+    Divergence,
+    DivergenceKind,
+    InputEquality,
+    PrintedAgreement,
+    Split,
+    StepCount,
+)
 
 STATE_PREFIX = "state:"
 _Digests = Mapping[str, str]
@@ -35,11 +42,15 @@ class LogView:
 
 @dataclass(frozen=True)
 class StepPair:
-    """The same step of both logs, and which of its stages differ."""
+    """The same step of both logs, which of its stages differ, and the components after it.
+
+    ``state`` is ``None`` where one of them did not record it.
+    """
 
     left: StepLine
     right: StepLine
     differing_stages: frozenset[str]
+    state: Split | None = None
 
 
 def split(left: _Digests, right: _Digests) -> Split:
@@ -75,21 +86,48 @@ def view_from(
     return LogView(dict(header.stages), None if before is None else dict(before), iterator)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Tally:
     compared: int = 0
     differing: int = 0
     first: int | None = None
 
-    def add(self, step: int, *, differs: bool) -> None:
-        self.compared += 1
-        self.differing += differs
-        if differs and self.first is None:
-            self.first = step
 
-    def count(self, name: str) -> StepCount:
-        return StepCount(
-            name=name, compared=self.compared, differing=self.differing, first_step=self.first
+@dataclass
+class Tallies:
+    """At how many steps each name differs, in the order in which the names came.
+
+    Attributes:
+        max_names: How many names are counted; all where ``None``. Names come from logs, and a log
+            may have new ones at every step.
+        left_out: Whether there were more.
+    """
+
+    max_names: int | None = None
+    left_out: bool = False
+    _by_name: dict[str, _Tally] = field(default_factory=dict)
+
+    def add(self, name: str, step: int, *, differs: bool) -> None:
+        """Count one step at which both sides could have had ``name``."""
+        tally = self._by_name.get(name)
+        if tally is None:
+            if self.max_names is not None and len(self._by_name) >= self.max_names:
+                self.left_out = True
+                return
+            tally = self._by_name[name] = _Tally()
+        tally.compared += 1
+        if differs:
+            tally.differing += 1
+            tally.first = step if tally.first is None else tally.first
+
+    def counts(self, *, in_order: bool = False) -> tuple[StepCount, ...]:
+        """What was counted: as the names came, or sorted by name where ``in_order``."""
+        names = sorted(self._by_name) if in_order else self._by_name
+        return tuple(
+            StepCount(
+                name=name, compared=one.compared, differing=one.differing, first_step=one.first
+            )
+            for name, one in ((name, self._by_name[name]) for name in names)
         )
 
 
@@ -101,6 +139,9 @@ class LogComparison:
         left: What is expected: the reference, or the recorded run.
         right: What is held against it.
         first_step: Where both views begin.
+        known_equal: The last step before ``first_step`` known to be equal; the one before it where
+            ``None``.
+        max_names: How many stages, and how many components, are counted; all where ``None``.
 
     Attributes:
         divergence: The first place where they differ, or ``None``.
@@ -110,11 +151,17 @@ class LogComparison:
     left: LogView
     right: LogView
     first_step: int
+    known_equal: int | None = None
+    max_names: int | None = None
     divergence: Divergence | None = None
     last_step: int = 0
     last_equal: int = 0
-    _stages: dict[str, _Tally] = field(default_factory=dict)
-    _components: dict[str, _Tally] = field(default_factory=dict)
+    _stages: Tallies = field(init=False)
+    _components: Tallies = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin to count."""
+        self._stages, self._components = Tallies(self.max_names), Tallies(self.max_names)
 
     def pairs(self) -> Iterator[StepPair]:
         """Every step that both logs have, in order.
@@ -123,6 +170,9 @@ class LogComparison:
             The pair, after it was compared.
         """
         self.last_step = self.last_equal = self.first_step - 1
+        if self.known_equal is not None:
+            self.last_equal = self.known_equal
+        declared_alike = self.left.declared == self.right.declared
         before = None
         if self.left.before is not None and self.right.before is not None:
             before = split(self.left.before, self.right.before)
@@ -132,11 +182,12 @@ class LogComparison:
                 self._note_length(left, right, before)
                 return
             after = self._split_after(left, right)
-            pair = StepPair(left, right, self._tally_stages(left, right))
+            pair = StepPair(left, right, self._tally_stages(left, right), after)
             if self.divergence is None:
-                declared = _declared(self.left, left), _declared(self.right, right)
-                walk = _StepWalk(left, right, *declared, before, after)
-                self.divergence = walk.divergence(self.last_equal)
+                if left is not right or not declared_alike:  # one line read from both is equal
+                    declared = declared_in(self.left, left), declared_in(self.right, right)
+                    walk = _StepWalk(left, right, *declared, before, after)
+                    self.divergence = walk.divergence(self.last_equal)
                 if self.divergence is None and after is not None:
                     self.last_equal = left.step
             before = after
@@ -145,11 +196,16 @@ class LogComparison:
 
     def stage_counts(self) -> tuple[StepCount, ...]:
         """Of each stage, in order of first execution: steps compared and differing."""
-        return tuple(tally.count(name) for name, tally in self._stages.items())
+        return self._stages.counts()
 
     def component_counts(self) -> tuple[StepCount, ...]:
         """Of each component, sorted: steps compared and differing, in the state after a step."""
-        return tuple(self._components[name].count(name) for name in sorted(self._components))
+        return self._components.counts(in_order=True)
+
+    @property
+    def names_left_out(self) -> bool:
+        """Whether there were more names than are counted."""
+        return self._stages.left_out or self._components.left_out
 
     def _split_after(self, left: StepLine, right: StepLine) -> Split | None:
         if left.state is None or right.state is None:
@@ -157,17 +213,20 @@ class LogComparison:
         after = split(dict(left.state), dict(right.state))
         for names, differs in ((after.equal, False), (after.differing, True)):
             for name in names:
-                self._components.setdefault(name, _Tally()).add(left.step, differs=differs)
+                self._components.add(name, left.step, differs=differs)
         return after
 
     def _tally_stages(self, left: StepLine, right: StepLine) -> frozenset[str]:
         if left.stages is None or right.stages is None:
             return frozenset()
         lefts, rights = dict(left.stages), dict(right.stages)
+        differing = []
         for name in {**lefts, **rights}:
             differs = lefts.get(name) != rights.get(name)
-            self._stages.setdefault(name, _Tally()).add(left.step, differs=differs)
-        return frozenset(split(lefts, rights).differing)
+            self._stages.add(name, left.step, differs=differs)
+            if differs:
+                differing.append(name)
+        return frozenset(differing)
 
     def _note_length(
         self, left: StepLine | None, right: StepLine | None, before: Split | None
@@ -182,6 +241,38 @@ class LogComparison:
                 unexpected=(f"step {longer.step}",) if right is not None else (),
                 state_before=before,
             )
+
+
+class PrintedTally:
+    """At how many steps the two logs print the same text of each metric."""
+
+    def __init__(
+        self, metrics: Iterable[str] | None = None, *, max_names: int | None = None
+    ) -> None:
+        """Begin to count.
+
+        Args:
+            metrics: Those that are counted; all that both logs print where ``None``.
+            max_names: How many metrics are counted; all where ``None``.
+        """
+        self._rows = {name: [0, 0] for name in metrics or ()}
+        self._most = len(self._rows) if metrics is not None else max_names
+
+    def add(self, pair: StepPair) -> None:
+        """Count one step."""
+        for name in pair.left.printed.keys() & pair.right.printed.keys():
+            if name not in self._rows and self._most is not None and len(self._rows) >= self._most:
+                continue
+            row = self._rows.setdefault(name, [0, 0])
+            row[0] += 1
+            row[1] += pair.left.printed[name] == pair.right.printed[name]
+
+    def agreement(self) -> tuple[PrintedAgreement, ...]:
+        """The counts, sorted by metric."""
+        return tuple(
+            PrintedAgreement(metric=name, compared=compared, equal=equal)
+            for name, (compared, equal) in sorted(self._rows.items())
+        )
 
 
 @dataclass(frozen=True)
@@ -205,7 +296,7 @@ class _StepWalk:
                     return found
         if self.after is not None and self.after.differing:
             return self._found("state", last_equal)
-        if _json(self.left.metrics, self.left.printed) != _json(
+        if as_stored(self.left.metrics, self.left.printed) != as_stored(
             self.right.metrics, self.right.printed
         ):
             return self._found("metric", last_equal)
@@ -270,11 +361,11 @@ class _StepWalk:
             unexpected=tuple(name for name in rights if name not in lefts),
             metrics=split(
                 {
-                    name: _json(value, self.left.printed.get(name))
+                    name: as_stored(value, self.left.printed.get(name))
                     for name, value in self.left.metrics.items()
                 },
                 {
-                    name: _json(value, self.right.printed.get(name))
+                    name: as_stored(value, self.right.printed.get(name))
                     for name, value in self.right.metrics.items()
                 },
             ),
@@ -283,7 +374,7 @@ class _StepWalk:
         )
 
 
-def _declared(view: LogView, line: StepLine) -> _Declared:
+def declared_in(view: LogView, line: StepLine) -> Mapping[str, tuple[str, ...] | None]:
     """The declarations in force in a line; no copy, for a header may hold thousands."""
     return ChainMap(dict(line.declares or ()), view.declared)
 
@@ -296,6 +387,6 @@ def _in_order(lefts: _Digests, rights: _Digests) -> Split:
     )
 
 
-def _json(*values: object) -> str:
-    """Compared as stored: -0.0 is not 0.0 and 1 is not 1.0."""
+def as_stored(*values: object) -> str:
+    """Values as canonical JSON. Compared as stored: -0.0 is not 0.0 and 1 is not 1.0."""
     return encode_canonical(list(values)).decode("utf-8")

@@ -6,12 +6,13 @@ same function, so a results document that says anything else than its logs is fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from repropack._compare.arrays import largest_ulp, ulp_distance
-from repropack._compare.logs import LogComparison, LogView, StepPair, split, view_from
+from repropack._compare.distances import largest_distance
+from repropack._compare.evidence import blamed_components
+from repropack._compare.logs import LogComparison, LogView, PrintedTally, StepPair, split, view_from
 from repropack._compare.rows import KeptRows, RunEvidence, largest_absolute
 from repropack._format.state import encode_value
 from repropack._format.values import is_nan
@@ -23,7 +24,6 @@ from repropack.models.results import (
     FinalMetric,
     KeptDifference,
     Largest,
-    PrintedAgreement,
     ReferenceOutcome,
     Results,
 )
@@ -100,15 +100,13 @@ def compare_runs(
     start = split(left.before or {}, right.before or {})
     walk = LogComparison(left, right, first_step)
     kept = [_KeptMeasure(KeptRows(stage, reference, run)) for stage in record.keep]
-    printed = {name: [0, 0] for name in record.printed}
+    printed = PrintedTally(record.printed)
     last: StepPair | None = None
     for pair in walk.pairs():
         if pair.left.stages is not None or pair.right.stages is not None:
             for measure in kept:
                 measure.add(pair)
-        for name in pair.left.printed.keys() & pair.right.printed.keys() & printed.keys():
-            printed[name][0] += 1
-            printed[name][1] += pair.left.printed[name] == pair.right.printed[name]
+        printed.add(pair)
         last = pair
     constants = split(dict(reference.header.constants), dict(run.header.constants))
     identical = walk.divergence is None and not start.differing and not constants.differing
@@ -124,10 +122,7 @@ def compare_runs(
         stages=walk.stage_counts(),
         components=walk.component_counts(),
         kept=tuple(measure.result() for measure in kept),
-        printed=tuple(
-            PrintedAgreement(metric=name, compared=compared, equal=equal)
-            for name, (compared, equal) in sorted(printed.items())
-        ),
+        printed=printed.agreement(),
         final_metrics=_final_metrics(last),
         final_state=_final_state(last),
         expected=comparison.expect,
@@ -151,7 +146,7 @@ class _KeptMeasure:
         absolute = largest_absolute(*rows)
         if absolute is not None and absolute > self._absolute[0]:
             self._absolute = (absolute, pair.left.step)
-        distance = largest_ulp(ulp_distance(*rows)) or 0
+        distance = largest_distance(*rows)
         if distance > self._ulp[0]:
             self._ulp = (distance, pair.left.step)
 
@@ -198,15 +193,4 @@ def _held(
         return False
     if expected.component is None:
         return True
-    return expected.component in _blamed_components(divergence)
-
-
-def _blamed_components(divergence: Divergence) -> Sequence[str]:
-    """Components that the diverging stage was made of and that differ."""
-    if divergence.stage is not None:
-        return [
-            item.name.removeprefix("state:")
-            for item in divergence.inputs
-            if item.name.startswith("state:") and item.equal is False
-        ]
-    return divergence.state_after.differing if divergence.state_after is not None else ()
+    return expected.component in blamed_components(divergence)

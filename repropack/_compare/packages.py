@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from repropack._compare.logs import LogComparison, split, view_from
+from repropack._compare.evidence import evidence_of_references
+from repropack._compare.logs import split, view_from
+from repropack._compare.patterns import patterns_of
 from repropack._compare.rows import RunEvidence
+from repropack._compare.runs import RunWalk
 from repropack._format.canonical import encode_canonical
 from repropack.models.manifest import Entry, PackageMetadata
 from repropack.models.package_difference import (
@@ -122,32 +125,36 @@ def compare_references(
         new: The later reference, and how it ended.
 
     Returns:
-        Where they part, and what their metrics were at their ends.
+        Where they part, how far, and what their metrics were at their ends.
     """
     (left, left_end), (right, right_end) = old, new
     chain_equal = left_end.chain == right_end.chain
-    divergence = None
-    if not chain_equal:
-        first_step = max(left.header.first_step, right.header.first_step)
-        views = [
-            view_from(run.header, run.start, run.steps(first_step - 1), first_step)
-            for run in (left, right)
-        ]
-        walk = LogComparison(views[0], views[1], first_step)
-        for _ in walk.pairs():
-            if walk.divergence is not None:
-                break
-        divergence = walk.divergence
-    return ReferenceDifference(
+    walk = None if chain_equal else _walked(left, right)
+    difference = ReferenceDifference(
         old_last_step=left_end.last_step,
         new_last_step=right_end.last_step,
         chain_equal=chain_equal,
         config_equal=left.header.config == right.header.config,
         constants=split(dict(left.header.constants), dict(right.header.constants)),
         start=split(dict(left.start.state), dict(right.start.state)),
-        divergence=divergence,
+        divergence=None if walk is None else walk.divergence,
+        structure=None if walk is None else walk.structure,
+        counts=None if walk is None else walk.counts(),
         metrics=tuple(_metric_changes(left_end.final_metrics, right_end.final_metrics)),
     )
+    patterns = patterns_of(evidence_of_references(difference))
+    return difference.model_copy(update={"patterns": patterns})
+
+
+def _walked(left: RunEvidence, right: RunEvidence) -> RunWalk:
+    first_step = max(left.header.first_step, right.header.first_step)
+    views = [
+        view_from(run.header, run.start, run.steps(first_step - 1), first_step)
+        for run in (left, right)
+    ]
+    walk = RunWalk(views[0], views[1], first_step)
+    walk.walk()
+    return walk
 
 
 def compare_outcomes(old: Results, new: Results) -> tuple[int, tuple[OutcomeChange, ...]]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from repropack._compare.arrays import absolute_difference, largest
+from repropack._compare.distances import absolute_difference, largest
 from repropack._compare.logs import StepPair
 from repropack._format.state import decode_value
 from repropack.models.log import HeaderLine, StartLine, StepLine

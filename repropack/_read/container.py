@@ -63,6 +63,10 @@ class ZipContainer(Container):
         """Open a file's content; see ``Container``."""
         return self._archive.open(path)
 
+    def random_access(self, path: str) -> bool:
+        """Return whether an entry is stored; see ``Container``."""
+        return not self._archive.member(path).deflated
+
     def check_unchanged(self) -> None:
         """Demand that the zip is the same file, neither longer nor written to."""
         observed = _identity_of(self._stream)

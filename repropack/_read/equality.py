@@ -10,13 +10,20 @@ from typing import Any
 import numpy.typing as npt
 
 from repropack._compare.arrays import describe_difference, same_bytes
-from repropack._compare.logs import LogComparison, split, view_from
+from repropack._compare.logs import LogComparison, PrintedTally, split, view_from
 from repropack._format.canonical import encode_canonical
 from repropack._format.layout import REFERENCE_RUN, outputs_folder
 from repropack._format.state import EncodedState
+from repropack._read.decisions import measure_decision
+from repropack._read.draws import measure_draws
 from repropack._read.outputs import compare_stored, stored_paths
 from repropack._read.run import RunReader
-from repropack.models.differences import ArrayDifference, OutputsComparison
+from repropack.models.differences import (
+    CHECKPOINT_PREFIX,
+    KEPT_PREFIX,
+    ArrayDifference,
+    OutputsComparison,
+)
 from repropack.models.reports import RunClaim, RunVerification
 from repropack.models.results import Split
 
@@ -61,12 +68,15 @@ def hold_against(
     _compare_heads(expected, observed, evidence)
     left = view_from(expected.header, expected.start, expected.steps(), first_step)
     right = view_from(observed.header, observed.start, observed.steps(), first_step)
-    for name in split(left.before or {}, right.before or {}).differing:
+    start = split(left.before or {}, right.before or {})
+    for name in start.differing:
         evidence.problems.append(f"state after step {first_step - 1}: component {name!r} differs")
     walk = LogComparison(left, right, first_step)
     chains_equal = True
+    printed = PrintedTally()
     for pair in walk.pairs():
         evidence.lines += 1
+        printed.add(pair)
         chains_equal = chains_equal and pair.left.chain == pair.right.chain
     if not chains_equal and walk.divergence is None:
         evidence.problems.append("the chains differ although every recorded value is equal")
@@ -74,17 +84,26 @@ def hold_against(
     _compare_kept(arrays, observed, evidence)
     outputs = _compare_outputs(arrays, observed)
     clean = not evidence.problems and not evidence.arrays and outputs.equal
+    equal = clean and walk.divergence is None
     return RunVerification(
         run=observed.name,
         claim=claim,
         first_step=first_step,
         last_step=walk.last_step,
-        equal=clean and walk.divergence is None,
+        equal=equal,
         lines_compared=evidence.lines,
         checkpoints_compared=evidence.checkpoints,
         kept_arrays_compared=evidence.kept,
         final_arrays=evidence.final,
+        config_equal=expected.header.config == observed.header.config,
+        constants=split(dict(expected.header.constants), dict(observed.header.constants)),
+        start=start,
         divergence=walk.divergence,
+        stages=() if equal else walk.stage_counts(),
+        components=() if equal else walk.component_counts(),
+        printed=() if equal else printed.agreement(),
+        draws=() if equal else measure_draws(arrays, observed, walk.divergence),
+        decided=() if equal else measure_decision(arrays, observed, walk.stage_counts()),
         arrays=tuple(evidence.arrays),
         problems=tuple(evidence.problems),
         outputs=outputs,
@@ -162,7 +181,7 @@ def _note_differing_state(
         elif not same_bytes(left.arrays[name], right.arrays[name]):
             evidence.arrays.append(
                 describe_difference(
-                    f"checkpoint.{name}", step, left.arrays[name], right.arrays[name]
+                    f"{CHECKPOINT_PREFIX}{name}", step, left.arrays[name], right.arrays[name]
                 )
             )
     for name in sorted({*left.values, *right.values}):
@@ -197,7 +216,7 @@ def _compare_kept(arrays: RunReader, observed: RunReader, evidence: _Evidence) -
             evidence.kept += 1
             if not same_bytes(left[1], right[1]):
                 evidence.arrays.append(
-                    describe_difference(f"kept.{stage}", left[0], left[1], right[1])
+                    describe_difference(f"{KEPT_PREFIX}{stage}", left[0], left[1], right[1])
                 )
                 break
 

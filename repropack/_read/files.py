@@ -67,6 +67,20 @@ class Container(ABC):
             PackageFormatError: It is damaged, no longer a regular file, or over a limit.
         """
 
+    def random_access(self, path: str) -> bool:  # noqa: ARG002 - a zip's depends on the entry
+        """Return whether any part of a file is read without what lies before it.
+
+        Args:
+            path: One of ``paths``.
+
+        Returns:
+            False for a deflated entry of a zip.
+
+        Raises:
+            UsageError: There is no such file.
+        """
+        return True
+
     @abstractmethod
     def check_unchanged(self) -> None:
         """Demand that the package is what it was when it was opened.

@@ -74,6 +74,8 @@ class ScriptFacts:
         named: Every text in it that may be the path of a file, less what it writes, sorted.
         absolute: Absolute paths, and those in a home folder, that it names, sorted.
         required: Arguments that it does not run without.
+        takes_words: Whether it takes words of ``sys.argv`` by their place.
+        attaches: Whether it calls ``repropack.attach``, as a script with a loop of its own does.
         unread: Why it cannot be read as Python, where it cannot.
     """
 
@@ -84,6 +86,8 @@ class ScriptFacts:
     named: tuple[str, ...] = ()
     absolute: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    takes_words: bool = False
+    attaches: bool = False
     unread: str | None = None
 
 
@@ -129,7 +133,16 @@ def read_script(source: bytes, path: str) -> ScriptFacts:
         named=tuple(sorted(_named(nodes, values, options))),
         absolute=tuple(sorted(one for one in reads | writes if one[:1] in {"/", "~"})),
         required=tuple(option.flag for option in options if option.required),
+        takes_words=any(map(_is_word, nodes)),
+        attaches=b"repropack" in source and any(_name_of(call.func) == "attach" for call in calls),
     )
+
+
+def _is_word(node: ast.expr | ast.stmt) -> bool:
+    """Whether it is ``argv[1]`` or the like: not the script's own name, and no slice."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return False
+    return _name_of(node.value) == "argv" and node.slice.value != 0
 
 
 def _named(nodes: list[ast.expr | ast.stmt], values: _Values, options: list[_Option]) -> set[str]:

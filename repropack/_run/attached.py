@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from repropack._run.loading import last_line
 from repropack._run.loop_state import LoopState
+from repropack._run.repeating import repetitions
 from repropack._run.session import RaisedError, Session, silence_children
 from repropack._run.trial import Trial
 from repropack.errors import CommandError, ExperimentLoadError, RepropackError
@@ -124,6 +125,9 @@ class Attached:
     def _make(self) -> Iterator[int]:
         session, plan = self._session, self._job.experiment
         session.begin(self._state, dict(plan.config), None)
+        if self._job.repeat:
+            yield from self._repeat()
+            return
         for step in range(self._job.first_step, plan.steps + 1):
             trace = self._trace = session.open_step(step)
             try:
@@ -136,6 +140,15 @@ class Attached:
             if session.close_step(self._state, trace):
                 break
         session.end()
+
+    def _repeat(self) -> Iterator[int]:
+        """Make one step again and again; its number stays the same."""
+        for trace in repetitions(self._job, self._session, self._state):
+            self._trace = trace
+            yield self._job.first_step
+            self._check_process()
+        self._trace = None
+        self._session.end()
 
     def _try(self) -> Iterator[int]:
         """Make one step, see whether the first state comes back, and go no further.

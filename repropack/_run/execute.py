@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -39,14 +39,17 @@ from repropack._run.materials import Materials
 from repropack._run.recorder import RecordedRun, Recorder
 from repropack._run.runtime import PRESENT, Runtime
 from repropack._run.session import START_NAME
+from repropack._run.zoom import SeenStep
 from repropack.errors import CouldNotRunError, StateError
 from repropack.models.log import Declaration
 from repropack.models.plan import ComparisonPlan, Plan
-from repropack.models.worker import Job, Message
+from repropack.models.worker import Job, Message, Watched
 
 _T = TypeVar("_T")
 OnStep = Callable[[str, int, int], None]
 """Called with a run's name, the step just recorded, and the last step planned."""
+OnWatched = Callable[[str, Watched], None]
+"""Called with a run's name and what its worker saw."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,11 @@ class Launcher:
         notes: Folder in which notes of the runs are kept, or ``None``: then nothing is continued,
             and nothing is synced.
         runtime: The interpreter of the workers.
+        on_watched: Called with a run's name and what its worker saw, where runs are watched.
+        watch_at: Steps after which the objects of an experiment are looked at.
+        store_at: Steps after which a checkpoint is stored beside those of the plan.
+        reset_values: Names of the state that a resuming run finds reset besides components.
+        zoom: A step that the run's worker hands over whole.
     """
 
     plan: Plan
@@ -77,6 +85,11 @@ class Launcher:
     runs: Mapping[str, Path] = field(default_factory=dict)
     notes: Path | None = None
     runtime: Runtime = PRESENT
+    on_watched: OnWatched | None = None
+    watch_at: tuple[int, ...] = ()
+    store_at: tuple[int, ...] = ()
+    reset_values: frozenset[str] = frozenset()
+    zoom: SeenStep | None = None
 
     def run_reference(self, name: str = REFERENCE_RUN) -> RecordedRun:
         """Run the experiment from its first state to its end.
@@ -107,9 +120,9 @@ class Launcher:
                 (scratch / folder).mkdir()
             job = Job(
                 run="trial",
-                source=str(self._source_in(scratch)),
+                source=str(self.source_in(scratch)),
                 output=str(scratch / "handed"),
-                copy_folder=str(self._lay_out(scratch / "scratch")),
+                copy_folder=str(self.lay_out_in(scratch / "scratch")),
                 experiment=self.plan.experiment,
                 record=self.plan.record,
                 first_step=1,
@@ -155,7 +168,7 @@ class Launcher:
             own = scratch / "own" if journal is None else journal.folder
             for folder in (scratch / "handed", scratch / "scratch", own):
                 folder.mkdir(exist_ok=True)
-            source, copy = self._source_in(scratch), self._lay_out(scratch / "scratch")
+            source, copy = self.source_in(scratch), self.lay_out_in(scratch / "scratch")
             job = Job(
                 run=name,
                 source=str(source),
@@ -167,6 +180,9 @@ class Launcher:
                 record=self.plan.record,
                 first_step=start.step + 1,
                 start=start.folder,
+                watch_at=self.watch_at,
+                store_at=self.store_at,
+                zoom_step=None if self.zoom is None else self.zoom.step,
             )
             recorder = Recorder(
                 name,
@@ -180,6 +196,7 @@ class Launcher:
                 last_step=self.plan.experiment.steps,
                 journal=journal,
                 continued=start.continued,
+                zoom=self.zoom,
             )
             hash_seed = (comparison.hash_seed if comparison is not None else None) or 0
             messages = run_worker(
@@ -217,14 +234,21 @@ class Launcher:
             whole = bool(plan.experiment.outputs)
             continued = journal.begin(plan.record.keep, plan.experiment.steps, whole=whole)
             if continued is not None:
-                _write_start(continued.state, folder)
+                write_start(continued.state, folder)
                 return _Start(continued.step, continued.chain, None, str(folder), continued)
         if comparison is not None and reference is not None:
-            return _compose_start(comparison, reference, folder)
+            return _compose_start(comparison, reference, folder, self.reset_values)
         return _Start()
 
-    def _source_in(self, scratch: Path) -> Path:
-        """A copy of the source for one run, which it can read."""
+    def source_in(self, scratch: Path) -> Path:
+        """A copy of the source for one run, which it can read.
+
+        Args:
+            scratch: The folder in which it is made.
+
+        Returns:
+            The copy.
+        """
         source = scratch / SOURCE
         shutil.copytree(self.materials.source, source)
         return source
@@ -236,8 +260,15 @@ class Launcher:
             return inputs
         return self.materials.source_paths() | inputs | dict(self.runs)
 
-    def _lay_out(self, folder: Path) -> Path:
-        """The working folder of a run's code: a clean copy for a command."""
+    def lay_out_in(self, folder: Path) -> Path:
+        """The working folder of a run's code: a clean copy for a command.
+
+        Args:
+            folder: The worker's folder; the clean copy of a command is made in it.
+
+        Returns:
+            The folder to work in.
+        """
         copy = folder if self.plan.experiment.command is None else folder / "copy"
         copy.mkdir(exist_ok=True)
         lay_out(self._given(), copy)
@@ -272,9 +303,17 @@ class Launcher:
     def _record(self, recorder: Recorder, messages: Generator[Message, None, None]) -> None:
         """Record a run; the worker is ended here, whatever happens."""
         with contextlib.closing(messages):
-            for step in recorder.record(messages):
+            for step in recorder.record(self._to_record(recorder.name, messages)):
                 if self.on_step is not None:
                     self.on_step(recorder.name, step, self.plan.experiment.steps)
+
+    def _to_record(self, name: str, messages: Iterator[Message]) -> Iterator[Message]:
+        """What is recorded of a run; what was seen besides goes to whoever watches."""
+        for message in messages:
+            if not isinstance(message, Watched):
+                yield message
+            elif self.on_watched is not None:
+                self.on_watched(name, message)
 
 
 def _require_same(source: Path, copy: Path, name: str) -> None:
@@ -302,12 +341,14 @@ def _first_step(comparison: ComparisonPlan | None) -> int:
     return ((comparison.resume_at if comparison is not None else None) or 0) + 1
 
 
-def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Path) -> _Start:
+def _compose_start(
+    comparison: ComparisonPlan, reference: RunReader, folder: Path, values: frozenset[str]
+) -> _Start:
     """Write the starting state of a run that resumes: the checkpoint, reset where it is to be."""
     if comparison.resume_at is None:
         return _Start()
     document, state = reference.checkpoint(comparison.resume_at)
-    if comparison.reset:
+    if comparison.reset or values:
         _, initial = reference.checkpoint(reference.header.first_step - 1)
         known = {component_of(name) for name in state.names()} & {
             component_of(name) for name in initial.names()
@@ -319,12 +360,21 @@ def _compose_start(comparison: ComparisonPlan, reference: RunReader, folder: Pat
                     f"is to be reset by comparison {comparison.name!r}: expected one of the "
                     f"components {', '.join(sorted(known))}",
                 )
-        state = _merged(state, initial, frozenset(comparison.reset))
-    _write_start(state, folder)
+        state = _merged(state, initial, values.union(comparison.reset))
+    write_start(state, folder)
     return _Start(comparison.resume_at, document.chain, reference.header.stages, str(folder))
 
 
-def _write_start(state: EncodedState, folder: Path) -> None:
+def write_start(state: EncodedState, folder: Path) -> None:
+    """Write a complete starting state for a worker.
+
+    Args:
+        state: The state.
+        folder: The folder that is made for it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     folder.mkdir()
     with (folder / f"{START_NAME}.npz").open("wb") as stream:
         write_state(stream, state)
@@ -333,13 +383,17 @@ def _write_start(state: EncodedState, folder: Path) -> None:
 
 
 def _merged(state: EncodedState, initial: EncodedState, reset: frozenset[str]) -> EncodedState:
-    """``state`` with the components in ``reset`` taken from ``initial``."""
+    """``state`` with the components and names in ``reset`` taken from ``initial``."""
     return EncodedState(
         _pick(state.arrays, initial.arrays, reset), _pick(state.values, initial.values, reset)
     )
 
 
 def _pick(now: Mapping[str, _T], then: Mapping[str, _T], reset: frozenset[str]) -> dict[str, _T]:
-    kept = {name: value for name, value in now.items() if component_of(name) not in reset}
-    back = {name: value for name, value in then.items() if component_of(name) in reset}
+    kept = {name: value for name, value in now.items() if not _is_reset(name, reset)}
+    back = {name: value for name, value in then.items() if _is_reset(name, reset)}
     return dict(sorted({**kept, **back}.items()))
+
+
+def _is_reset(name: str, reset: frozenset[str]) -> bool:
+    return component_of(name) in reset or name.split("#", 1)[0] in reset

@@ -53,7 +53,20 @@ class HandedFolder:
         Raises:
             CouldNotRunError: it is missing, malformed, or contradicts itself.
         """
-        name = checkpoint_name(step)
+        return self.read_stored(checkpoint_name(step))
+
+    def read_stored(self, name: str) -> tuple[StoredState, EncodedState]:
+        """Read a state that lies there under ``name``, every array held against its description.
+
+        Args:
+            name: The name of its two files, without their suffixes.
+
+        Returns:
+            Its description and the state.
+
+        Raises:
+            CouldNotRunError: it is missing, malformed, or contradicts itself.
+        """
         try:
             with self.open(f"{name}.json") as stream:
                 data = stream.read(DEFAULT_LIMITS.max_document_bytes + 1)

@@ -18,9 +18,17 @@ _MAX_NAMED = 20
 class KeptArrays:
     """Appends the arrays of kept stages to raw files that the judge takes over one by one."""
 
-    def __init__(self, folder: Path, stages: Sequence[str]) -> None:
+    def __init__(self, folder: Path, stages: Sequence[str] | None, *, prefix: str = "kept") -> None:
+        """Begin without a file.
+
+        Args:
+            folder: Where the files go.
+            stages: The stages that are kept; ``None``: all of them, of one step.
+            prefix: Beginning of the files' names.
+        """
         self._folder = folder
-        self._stages = tuple(stages)
+        self._stages = None if stages is None else tuple(stages)
+        self._prefix = prefix
         self._forms: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._files: dict[str, Path] = {}
         self._rows: dict[str, int] = {}
@@ -29,7 +37,7 @@ class KeptArrays:
 
     def add(self, stage: str, array: npt.NDArray[Any]) -> None:
         """Append one canonical array of a kept stage; others are ignored."""
-        if stage not in self._stages:
+        if self._stages is not None and stage not in self._stages:
             return
         form = (array_type(array), array.shape)
         known = self._forms.setdefault(stage, form)
@@ -39,7 +47,7 @@ class KeptArrays:
                 f"is kept at every step: expected {_form(known)} as before, observed {_form(form)}",
             )
         if stage not in self._files:
-            self._files[stage] = self._folder / f"kept-{self._made}.raw"
+            self._files[stage] = self._folder / f"{self._prefix}-{self._made}.raw"
             self._rows[stage] = 0
             self._made += 1
         with self._files[stage].open("ab") as stream:
@@ -49,7 +57,7 @@ class KeptArrays:
 
     def end_step(self, recorded: Sequence[str]) -> None:
         """Check that every kept stage was among those that the step which ends recorded."""
-        for stage in self._stages:
+        for stage in self._stages or ():
             if stage not in self._seen:
                 named = ", ".join(recorded[:_MAX_NAMED]) or "none"
                 left = len(recorded) - _MAX_NAMED

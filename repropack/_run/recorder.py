@@ -22,10 +22,11 @@ from repropack._format.log import CHAIN_START, chain_step, encode_line
 from repropack._run.continuing import Continuation, RunJournal
 from repropack._run.durable import sync_path
 from repropack._run.handed import HandedFolder, TakenRows, nonsense
+from repropack._run.zoom import SeenStep
 from repropack.errors import CouldNotRunError
 from repropack.models.log import Declaration, HeaderLine, StartLine
 from repropack.models.work import KeptForm, RecordedRun
-from repropack.models.worker import Checkpointed, Finished, Message, Ready, Stepped
+from repropack.models.worker import Checkpointed, Finished, Message, Ready, Stepped, Zoomed
 
 __all__ = ["RecordedRun", "Recorder"]
 
@@ -48,6 +49,7 @@ class Recorder:
         journal: Where a build notes how far the run is; then all that is written is synced at
             each checkpoint.
         continued: Where the run goes on after an interruption.
+        zoom: The step that the worker hands over whole.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Recorder:
     last_step: int | None = None
     journal: RunJournal | None = None
     continued: Continuation | None = None
+    zoom: SeenStep | None = None
     _ready: Ready | None = None
     _finished: Finished | None = None
     _log: BinaryIO | None = None
@@ -68,6 +71,7 @@ class Recorder:
     _state: tuple[tuple[str, str], ...] | None = None
     _rows: int = 0
     _step: int = 0
+    _last: tuple[Stepped, tuple[tuple[str, str], ...] | None] | None = None
     _stored_step: int | None = None
     _noted: bool = False
     _finish: str | None = None
@@ -117,6 +121,8 @@ class Recorder:
                     yield message.step
                 elif isinstance(message, Checkpointed):
                     self._adopt(message)
+                elif isinstance(message, Zoomed):
+                    self._look(message)
                 elif isinstance(message, Finished):
                     self._note_end(message)
                 else:
@@ -168,6 +174,9 @@ class Recorder:
             raise self._nonsense(
                 f"expected {self.last_step} steps, observed an end after step {self._step}"
             )
+        zoom = self.zoom
+        if zoom is not None and self.first_step <= zoom.step <= self._step and not zoom.taken:
+            raise self._nonsense(f"expected what step {zoom.step} recorded, observed an end")
         self._finished = message
 
     def _check_names(self, what: str, rows: tuple[tuple[str, str], ...]) -> None:
@@ -208,6 +217,7 @@ class Recorder:
         if self.continued is not None:
             self.continued.check_line(message.step, line)
         self._write(line)
+        self._last = message, self._state
         self._step, self._state, self._finish = message.step, message.state, message.finish
         if message.stages is not None:
             stages = dict(message.stages)
@@ -288,6 +298,13 @@ class Recorder:
         for suffix in ("npz", "json"):
             self._folder.remove(f"{name}.{suffix}")
         self._stored_step = step
+
+    def _look(self, message: Zoomed) -> None:
+        """Take over the step that is looked at, which is the one just made."""
+        if self.zoom is None or self._last is None:
+            raise self._nonsense(f"expected no step to look at, observed step {message.step}")
+        told, before = self._last
+        self.zoom.take(self.name, message, self._folder, told, before)
 
     def _note_progress(self, grown: bool) -> None:  # noqa: FBT001 - what ``take`` says
         """Sync the log, and note what a checkpoint needs beside itself to be continued from."""

@@ -8,10 +8,8 @@ the judge's (``recorder``).
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 import numpy.typing as npt
@@ -26,26 +24,23 @@ from repropack._format.checkpoints import (
 )
 from repropack._format.state import EncodedState, decode_state, encode_state, fingerprint_components
 from repropack._run.environment import observe_environment
+from repropack._run.failing import failure_of
 from repropack._run.guard import check_guard
 from repropack._run.kept import KeptArrays
-from repropack._run.loading import last_line, one_line
+from repropack._run.loading import last_line
 from repropack._run.probe_card import changed_families, probe_card
+from repropack._run.watching import Watcher
+from repropack._run.zoomed import ZoomedStep
 from repropack.errors import (
-    CommandError,
-    ConfigurationError,
     CouldNotRunError,
     ExperimentLoadError,
     RepropackError,
-    StateError,
-    UnsupportedDtypeError,
 )
 from repropack.experiment import State, Trace, constants_of
 from repropack.models.base import Model
 from repropack.models.checkpoint import StoredState
 from repropack.models.worker import (
     Checkpointed,
-    Failed,
-    FailureReason,
     Finished,
     Job,
     Ready,
@@ -102,6 +97,9 @@ class Session:
         self._source = source.resolve()
         self._output = Path(job.output)
         self._kept = KeptArrays(self._output, job.record.keep)
+        self._watcher = Watcher(job, self._source) if job.watch_at else None
+        zoom = job.zoom_step
+        self._zoomed = None if zoom is None else ZoomedStep(self._output, zoom)
         self._components: tuple[str, ...] = ()
         self._card: Mapping[str, str] = {}
         self.step = job.first_step - 1
@@ -146,11 +144,13 @@ class Session:
         check_guard()
         self._card = probe_card()
         if self._job.start is not None:
-            self._restore(experiment, Path(self._job.start))
+            self.restore(experiment)
         constants = self.guarded("constants", lambda: encode_state(constants_of(experiment)))
         start = self._job.first_step - 1
-        components = self._store(self.state_of(experiment), start)
+        state = self.state_of(experiment)
+        components = self._store(state, start)
         self._know(components)
+        self._look_before(start + 1, state)
         self.say(
             Ready(
                 config=config,
@@ -161,8 +161,18 @@ class Session:
             )
         )
         self.say(Checkpointed(step=start))
+        self._watch(experiment)
 
-    def _restore(self, experiment: Stateful, folder: Path) -> None:
+    def restore(self, experiment: Stateful) -> None:
+        """Put the experiment back to the state that the run begins from.
+
+        Args:
+            experiment: The experiment.
+
+        Raises:
+            ExperimentError: ``load_state_dict`` raised.
+        """
+        folder = Path(self._job.start or "")
         stored = StoredState.model_validate_json((folder / f"{START_NAME}.json").read_bytes())
         with (folder / f"{START_NAME}.npz").open("rb") as stream:
             state = decode_state(read_state(stream, stored, where=f"{START_NAME}.npz"))
@@ -202,14 +212,15 @@ class Session:
         if with_stages:
             self._kept.end_step([stage for stage, _ in trace.stages])
         ends = step == self._job.experiment.steps or trace.finish_reason is not None
-        stores = ends or (
-            record.checkpoint_every is not None and step % record.checkpoint_every == 0
-        )
+        stores = ends or self._stores_after(step)
         components: tuple[tuple[str, str], ...] | None = None
+        tells = stores or step % record.state_every == 0
+        looks = self._zoomed is not None and step in {self._zoomed.step - 1, self._zoomed.step}
+        state = self.state_of(experiment) if tells or looks else EncodedState({}, {})
         if stores:
-            components = self._store(self.state_of(experiment), step)
-        elif step % record.state_every == 0:
-            components = fingerprint_components(self.state_of(experiment))
+            components = self._store(state, step)
+        elif tells:
+            components = fingerprint_components(state)
         self.say(
             Stepped(
                 step=step,
@@ -221,8 +232,13 @@ class Session:
                 finish=trace.finish_reason,
             )
         )
+        if self._zoomed is not None and step == self._zoomed.step:
+            zoomed = self._zoomed
+            self._writing(lambda: self.say(zoomed.after(state)))
+        self._look_before(step + 1, state)
         if stores:
             self.say(Checkpointed(step=step, kept=self._kept.hand_over()))
+        self._watch(experiment)
         if components is not None:
             self._know(components)
         return ends
@@ -240,7 +256,7 @@ class Session:
     def fail(self, error: RepropackError) -> None:
         """Say why the run cannot go on."""
         self.ended = self.failed = True
-        self.say(self._failure(error))
+        self.say(failure_of(error, self._source, self.step, self.stage))
 
     def guarded(
         self, what: str, call: Callable[[], _T], when: str = " before the first step"
@@ -282,9 +298,21 @@ class Session:
         Raises:
             ExperimentError: it cannot be stored, or ``state_dict`` raised.
         """
-        return self.guarded(
+        state = self.guarded(
             self.called("state_dict"), lambda: encode_state(experiment.state_dict())
         )
+        if self._watcher is not None:
+            self._watcher.state = state
+        return state
+
+    def _watch(self, experiment: Stateful) -> None:
+        """Tell what is reached from the experiment, where this step is watched."""
+        if self._watcher is not None and self.step in self._job.watch_at:
+            self.say(self._watcher.look(experiment, self.step))
+
+    def _stores_after(self, step: int) -> bool:
+        every = self._job.record.checkpoint_every
+        return step in self._job.store_at or (every is not None and step % every == 0)
 
     def _with_stages(self, step: int) -> bool:
         last = self._job.experiment.steps
@@ -294,9 +322,18 @@ class Session:
         """Remember which components the state has, to check the next step's ``of`` against."""
         self._components = tuple(name for name, _ in components)
 
+    def _look_before(self, step: int, state: EncodedState) -> None:
+        """Hand over the state before a step where that is the one that is looked at."""
+        zoomed = self._zoomed
+        if zoomed is not None and zoomed.step == step:
+            self._writing(lambda: zoomed.before(state))
+
     def _note_stage(self, stage: str, array: npt.NDArray[Any]) -> None:
         self.stage = stage
         self._writing(lambda: self._kept.add(stage, array))
+        zoomed = self._zoomed
+        if zoomed is not None and zoomed.step == self.step:
+            self._writing(lambda: zoomed.keep(stage, array))
 
     def _store(self, state: EncodedState, step: int) -> tuple[tuple[str, str], ...]:
         name = checkpoint_name(step)
@@ -320,69 +357,6 @@ class Session:
                 f"run {self._job.run!r}, step {self.step}: what was recorded cannot be handed "
                 f"over: {error.strerror or error}"
             ) from error
-
-    def _failure(self, error: RepropackError) -> Failed:
-        reason: FailureReason = "step"
-        name, message, dtype = "", error.message, None
-        if isinstance(error, ExperimentLoadError):
-            reason = "load"
-        elif isinstance(error, ConfigurationError):
-            reason = "configuration"
-        elif isinstance(error, CouldNotRunError):
-            reason = "environment"
-        elif isinstance(error, CommandError):
-            reason, message = "command", error.problem
-        elif isinstance(error, UnsupportedDtypeError):
-            reason, name, message, dtype = "dtype", error.name, error.problem, error.dtype
-        elif isinstance(error, StateError):
-            reason, name, message = "state", error.name, error.problem
-        hint = error.hint or place_in(self._source, error)
-        return Failed(
-            reason=reason,
-            name=one_line(name),
-            message=one_line(message),
-            hint=None if hint is None else one_line(hint),
-            step=self.step,
-            stage=self.stage,
-            dtype=None if dtype is None else one_line(dtype),
-        )
-
-
-def place_in(source: Path, error: BaseException) -> str | None:
-    """Where in a folder of code an error came from, as a hint.
-
-    Args:
-        source: The folder, without links in its path.
-        error: The error, or one that has it as its cause.
-
-    Returns:
-        The innermost place below the folder; ``None`` if nowhere.
-    """
-    for frame in reversed(traceback.extract_tb((error.__cause__ or error).__traceback__)):
-        file = Path(frame.filename).resolve()
-        if file.is_relative_to(source):
-            place = file.relative_to(source).as_posix()
-            return f"look at {place}, line {frame.lineno}, in {frame.name}"
-    return None
-
-
-def print_failure(error: BaseException, source: Path) -> None:
-    """Print what the experiment raised, from the first frame on that lies in its source.
-
-    Args:
-        error: The error, or one that has it as its cause.
-        source: Folder of the code that is run.
-    """
-    raised, root = error.__cause__ or error, source.resolve()
-    own = raised.__traceback__
-    while own is not None and not _lies_in(own.tb_frame, root):
-        own = own.tb_next
-    if own is not None or raised is not error:
-        traceback.print_exception(type(raised), raised, own, chain=own is not None)
-
-
-def _lies_in(frame: FrameType, source: Path) -> bool:
-    return Path(frame.f_code.co_filename).resolve().is_relative_to(source)
 
 
 def silence_children(descriptor: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from repropack._run.command import import_path, tell_command
+from repropack._run.failing import print_failure
 from repropack._run.loading import (
     Configuration,
     check_modules,
@@ -21,7 +22,8 @@ from repropack._run.loading import (
     make_experiment,
 )
 from repropack._run.loop_worker import run_loop
-from repropack._run.session import Session, print_failure, silence_children
+from repropack._run.repeating import repetitions
+from repropack._run.session import Session, silence_children
 from repropack._run.trial import Trial
 from repropack.errors import RepropackError
 from repropack.experiment import close_experiment
@@ -87,6 +89,10 @@ def _run(job: Job, session: Session) -> None:
 
 
 def _make_steps(job: Job, session: Session, experiment: Any) -> None:
+    if job.repeat:
+        for trace in repetitions(job, session, experiment):
+            session.guarded("step", lambda trace=trace: experiment.step(trace))  # type: ignore[misc]
+        return
     for step in range(job.first_step, job.experiment.steps + 1):
         trace = session.open_step(step)
         session.guarded("step", lambda trace=trace: experiment.step(trace))  # type: ignore[misc]

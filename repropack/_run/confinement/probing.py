@@ -21,7 +21,8 @@ from repropack._run.confinement.supervised import Supervised
 from repropack._run.folders import new_socket_folder, remove_tree
 from repropack._run.variables import worker_environment
 from repropack.errors import ConfinementUnavailableError, PackageFormatError
-from repropack.models.reports import Guarantee, SandboxLevel
+from repropack.models.reports import Guarantee
+from repropack.models.zoom import SandboxLevel
 
 _MAIN = Path(__file__).with_name("probe_main.py")
 LEVELS: tuple[SandboxLevel, ...] = ("bubblewrap", "landlock")
@@ -33,6 +34,8 @@ _LIMITS = RunLimits(
     max_run_scratch_bytes=16 * MEBIBYTE,
 )
 _VARIABLE = "REPROPACK_PROBE_CANARY"
+_VICTIM = "import os; os.read(0, 1)"
+"""Waits for the judge, and ends with it even where that is killed: its pipe then closes."""
 _MAX_ANSWER_BYTES = 1 << 16
 
 GUARANTEES: dict[str, tuple[str, ...]] = {
@@ -181,8 +184,8 @@ def _put_out_canaries() -> Iterator[_Canaries]:
             (folder / name).chmod(0o600)
         canaries.listeners = _listen(stack, folder, word)
         canaries.victim = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", word],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-I", "-S", "-c", _VICTIM, word],
+            stdin=subprocess.PIPE,
             env={_VARIABLE: "1"},
         )
         stack.callback(_end_victim, canaries.victim)
@@ -241,7 +244,7 @@ def _listen(stack: contextlib.ExitStack, folder: Path, word: str) -> dict[str, s
 
 def _end_victim(victim: subprocess.Popen[bytes]) -> None:
     victim.kill()
-    victim.wait()
+    victim.communicate()
 
 
 def _try(level: SandboxLevel, canaries: _Canaries) -> dict[str, bool]:

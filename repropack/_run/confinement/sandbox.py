@@ -20,7 +20,8 @@ from repropack._run.confinement.landlock import (
 from repropack._run.confinement.seccomp import seccomp_program
 from repropack._run.confinement.view import View, machine_view
 from repropack.errors import ConfinementUnavailableError
-from repropack.models.reports import Guarantee, SandboxLevel
+from repropack.models.reports import Guarantee
+from repropack.models.zoom import SandboxLevel
 
 _NOT_FOR_THE_SUPERVISOR = "max_run_output_bytes"
 

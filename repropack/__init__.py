@@ -38,13 +38,17 @@ from repropack.errors import (
 
 if TYPE_CHECKING:
     from repropack._read.package import open_package
+    from repropack.audit import audit_project
     from repropack.build import build_package
     from repropack.check import check_package
     from repropack.diff import diff_packages
+    from repropack.diff_of_arrays import diff_arrays
+    from repropack.diff_of_runs import diff_runs
     from repropack.experiment import Experiment, State, Trace
     from repropack.lint import lint_path
     from repropack.loop import attach
     from repropack.verify import verify_package
+    from repropack.zoom import ZoomOptions, zoom_difference
 
 
 __all__ = [
@@ -74,26 +78,36 @@ __all__ = [
     "UnsupportedDtypeError",
     "UnsupportedVersionError",
     "UsageError",
+    "ZoomOptions",
     "attach",
+    "audit_project",
     "build_package",
     "check_package",
+    "diff_arrays",
     "diff_packages",
+    "diff_runs",
     "lint_path",
     "open_package",
     "verify_package",
+    "zoom_difference",
 ]
 
 _HOMES = {
     "Experiment": "repropack.experiment",
     "State": "repropack.experiment",
     "Trace": "repropack.experiment",
+    "ZoomOptions": "repropack.zoom",
     "attach": "repropack.loop",
+    "audit_project": "repropack.audit",
     "build_package": "repropack.build",
     "check_package": "repropack.check",
+    "diff_arrays": "repropack.diff_of_arrays",
     "diff_packages": "repropack.diff",
+    "diff_runs": "repropack.diff_of_runs",
     "lint_path": "repropack.lint",
     "open_package": "repropack._read.package",
     "verify_package": "repropack.verify",
+    "zoom_difference": "repropack.zoom",
 }
 
 

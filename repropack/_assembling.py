@@ -47,7 +47,7 @@ from repropack.models.results import Results
 
 
 def assemble_package(
-    project: Project, plan: Plan, work: Path, reference: RecordedRun, supplement: Supplement
+    project: Project, plan: Plan, work: Path, runs: tuple[RecordedRun, ...], supplement: Supplement
 ) -> Results:
     """Put the tree of the package together anew; nothing that was recorded is changed.
 
@@ -55,7 +55,7 @@ def assemble_package(
         project: The project.
         plan: Its plan, completed by what the runs told.
         work: The work folder, in which every run of the plan is recorded.
-        reference: What the reference run told.
+        runs: What the runs told, the reference first.
         supplement: What the package holds beside what follows from the runs.
 
     Returns:
@@ -64,18 +64,19 @@ def assemble_package(
     Raises:
         CouldNotRunError: storage gives back other bytes than were written, or the notebook cannot
             be executed here.
-        InexactResumeError: the reference was continued, and resuming is not exact.
+        InexactResumeError: a run was continued, and resuming is not exact.
         OSError: something cannot be read or written.
     """
     recorded, tree, metadata = work / RECORDED, work / ASSEMBLED, supplement.metadata
+    reference = runs[0]
     with open_container(recorded) as container:
-        runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
+        readers = {row.name: RunReader(container, row.name) for row in plan.comparisons}
         reference_run = RunReader(container, REFERENCE_RUN)
-        results = compute_results(plan, reference_run, runs)
+        results = compute_results(plan, reference_run, readers)
         _check_identical(results, container)
-        _check_spliced(plan, results, reference)
+        _check_spliced(plan, results, runs)
         last_step = results.reference.last_step
-        figures = render_figures(plan, reference_run, runs, last_step=last_step)
+        figures = render_figures(plan, reference_run, readers, last_step=last_step)
     repeated = _repeated(results)
     link_files(work / SOURCE, tree / SOURCE)
     link_files(work / INPUTS, tree / INPUTS)
@@ -86,7 +87,7 @@ def assemble_package(
     write_documents(tree, {**figures, **supplement.documents})
     _write_documents(project, tree, plan, reference, results)
     node = make_notebook(metadata, plan, results)
-    write_documents(tree, {NOTEBOOK: _notebook(node, plan, tree, work / SCRATCH)})
+    write_documents(tree, {NOTEBOOK: _notebook(node, plan, tree, work / SCRATCH, results)})
     for entry in supplement.references:  # the notebook needs them, the package does not hold them
         _remove(tree, tree / entry.path)
     entries = list_entries(tree, supplement.references)
@@ -105,17 +106,31 @@ def _remove(tree: Path, place: Path) -> None:
         folder.rmdir()
 
 
-def _notebook(node: NotebookNode, plan: Plan, tree: Path, work: Path) -> bytes:
+def _notebook(node: NotebookNode, plan: Plan, tree: Path, work: Path, results: Results) -> bytes:
     """The notebook as the plan has it: executed in a copy of ``tree``, or as it is."""
     if plan.notebook == "unexecuted":
         return notebook_bytes(node)
     try:
         return execute_notebook(node, folder=tree, scratch=work)
     except CouldNotRunError as error:
-        hint = "--unexecuted-notebook packs the notebook without running it"
-        raise CouldNotRunError(
-            error.message, hint=f"{error.hint}; {hint}" if error.hint else hint
-        ) from error
+        hint = (
+            "--unexecuted-notebook packs the notebook without running it (beside --discard: the "
+            "plan is another then)"
+        )
+        known = (error.hint, _unrepeated(plan, results), hint)
+        raise CouldNotRunError(error.message, hint="; ".join(filter(None, known))) from error
+
+
+def _unrepeated(plan: Plan, results: Results) -> str | None:
+    """That the runs differ already where a plain second run does, so that no notebook can agree."""
+    plain = {row.name for row in plan.comparisons if row.resume_at is None and not row.config}
+    for outcome in results.comparisons:
+        if outcome.run in plain and not outcome.identical:
+            return (
+                f"run {outcome.run!r} differs from the reference as well, from the beginning: the "
+                "experiment does not repeat here"
+            )
+    return None
 
 
 def _check_identical(results: Results, container: Container) -> None:
@@ -134,17 +149,19 @@ def _check_identical(results: Results, container: Container) -> None:
             )
 
 
-def _check_spliced(plan: Plan, results: Results, reference: RecordedRun) -> None:
-    """A reference that was continued stands only where resuming is shown to be exact."""
-    if not reference.continued_after:
+def _check_spliced(plan: Plan, results: Results, runs: tuple[RecordedRun, ...]) -> None:
+    """Runs that were continued stand only where no resume of the plan shows them to be inexact."""
+    spliced = next((run for run in runs if run.continued_after), None)
+    if spliced is None:
         return
     for comparison, outcome in zip(plan.comparisons, results.comparisons, strict=True):
         changed = comparison.reset or comparison.config or comparison.hash_seed
         if comparison.resume_at is not None and not changed and not outcome.identical:
             raise InexactResumeError(
-                REFERENCE_RUN,
-                reference.continued_after[-1],
-                f"comparison {comparison.name!r}, a resume without any change, parts from it",
+                spliced.name,
+                spliced.continued_after[-1],
+                f"comparison {comparison.name!r}, a resume without any change, parts from the "
+                "reference",
             )
 
 

@@ -281,7 +281,7 @@ class _Build:
             runs.append(run)
         plan = plan.model_copy(update={"comparisons": tuple(comparisons)})
         run_after(replace(launcher, plan=plan), work / AFTER)
-        results = assemble_package(self.project, plan, work, reference, self.supplement)
+        results = assemble_package(self.project, plan, work, tuple(runs), self.supplement)
         return results, tuple(runs)
 
     def _metadata(self, materials: Materials) -> PackageMetadata:

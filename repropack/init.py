@@ -213,7 +213,11 @@ def _notes(found: ScriptProject) -> list[str]:
     if facts.required:
         names = ", ".join(facts.required)
         notes.append(f"it does not run without {names}: add what is needed to command")
-    if facts.seed_flag is None:
+    if facts.takes_words:
+        notes.append('it takes words of sys.argv by their place: add them to command, as "{seed}"')
+    if facts.attaches:
+        notes.append("it calls repropack.attach: add steps, or no step is compared or resumed")
+    if facts.seed_flag is None and not facts.takes_words:
         notes.append("no option for a seed was found: the script has to fix its own")
     if found.missing:
         names = ", ".join(found.missing)

@@ -7,17 +7,18 @@ the package. A result is called reproduced, never correct.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
 
 from repropack._compare.environments import account_of
+from repropack._compare.patterns import runs_with_patterns
 from repropack._format.layout import AUTHOR_READMES, LICENSE, NOTEBOOK, README, REFERENCE_RUN
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._present.layout import is_command
 from repropack._present.rendered import load_painter
+from repropack._read.claims import added_resume, claim_of
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
@@ -43,6 +44,8 @@ from repropack._run.recorder import RecordedRun
 from repropack._run.recreate import recreate_environment as recreate
 from repropack._run.recreate import require_lock
 from repropack._run.runtime import PRESENT, Runtime
+from repropack._zooming import Source
+from repropack._zooming_here import step_to_see, zoom_here
 from repropack.errors import (
     CouldNotRunError,
     ExperimentError,
@@ -76,6 +79,7 @@ def verify_package(  # noqa: PLR0913 - the options of the verb
     expect_digest: str | None = None,
     inputs: Mapping[str, str | Path] | None = None,
     consent: Consent = BY_DEFAULT,
+    zoom: bool = True,
     on_step: OnStep | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> VerificationReport:
@@ -96,6 +100,7 @@ def verify_package(  # noqa: PLR0913 - the options of the verb
         inputs: Where inputs lie that the package holds by reference, by their path in it, with or
             without ``inputs/``.
         consent: How its code may run. Foreign code is confined, at a level chosen by trying.
+        zoom: Look at the elements of the step at which the first run that differs parts.
         on_step: Called after each step with the run's name, the step and the last step planned.
         limits: Limits on reading.
 
@@ -123,6 +128,7 @@ def verify_package(  # noqa: PLR0913 - the options of the verb
         inputs=dict(inputs or {}),
         with_notebook=notebook,
         with_environment=recreate_environment,
+        zooms=zoom,
     )
     try:
         package = open_package(path, limits=limits)
@@ -167,6 +173,7 @@ class _Verification:
     after: OutputsComparison | None = None
     with_notebook: bool = False
     notebook: NotebookVerification | None = None
+    zooms: bool = True
 
     def report(self, verdict: Verdict, problem: Problem | None = None) -> VerificationReport:
         """The report with everything known so far."""
@@ -183,7 +190,7 @@ class _Verification:
             expectations_failed=package.expectations_failed()
             if package is not None and self.checked
             else (),
-            runs=tuple(self.runs),
+            runs=runs_with_patterns(self.runs, self.confinement),
             figures=self.figures,
             after=self.after,
             notebook=self.notebook,
@@ -266,64 +273,54 @@ class _Verification:
         )
         reference = package.run(REFERENCE_RUN)
         if self._wanted(REFERENCE_RUN):
-            self._replay(
-                launcher, lambda to: to.run_reference(), reference, reference, "independent-replay"
-            )
+            self._replay(launcher, Source(reference, reference), "independent-replay")
         for comparison in package.plan.comparisons:
             if self._wanted(comparison.name):
-                self._replay_comparison(package, launcher, comparison, reference)
-        extra = _added_resume(package) if self.requested is None else None
+                stored = package.run(comparison.name)
+                arrays = stored if stored.checkpoint_steps() else reference
+                source = Source(stored, arrays, comparison=comparison)
+                self._replay(launcher, source, claim_of(comparison, package), reference)
+        extra = added_resume(package) if self.requested is None else None
         if extra is not None:
-            self._replay(
-                launcher,
-                lambda to: to.run_comparison(extra, reference),
-                reference,
-                reference,
-                "exact-resume",
-            )
+            source = Source(reference, reference, comparison=extra)
+            self._replay(launcher, source, "exact-resume", reference)
         whole = self.requested is None and all(run.equal for run in self.runs)
         self.figures = redraw(package, launcher.tree, whole=whole)
         self.after = repeat_after(package, launcher, whole=whole)
 
-    def _replay_comparison(
-        self, package: Package, launcher: Launcher, comparison: ComparisonPlan, reference: RunReader
-    ) -> None:
-        stored = package.run(comparison.name)
-        arrays = stored if stored.checkpoint_steps() else reference
-        self._replay(
-            launcher,
-            lambda to: to.run_comparison(comparison, reference),
-            stored,
-            arrays,
-            _claim_of(comparison, package),
-        )
-
     def _replay(
         self,
         launcher: Launcher,
-        execute: Callable[[Launcher], RecordedRun],
-        expected: RunReader,
-        arrays: RunReader,
+        recorded: Source,
         claim: RunClaim,
+        reference: RunReader | None = None,
     ) -> None:
         """Execute one run and compare it; where it differs, whether it at least repeats here."""
+        expected, arrays = recorded.run, recorded.stored
         launcher = _ending_after(launcher, arrays.checkpoint_steps()[-1])
         self.begun.add(expected.name)
-        recorded = execute(launcher)
+        result = _execute_once(launcher, recorded.comparison, reference)
         if self.observed is None:
-            self.observed = recorded.environment
+            self.observed = result.environment
         with open_container(launcher.tree) as container:
-            fresh = _read_back(container, recorded.name)
+            fresh = _read_back(container, result.name)
             verification = hold_against(expected, arrays, fresh, claim)
             self.runs.append(verification)
             if verification.equal:
                 return
-            again = replace(launcher, tree=launcher.tree.with_name("again"))
-            execute(again)
+            seen = step_to_see(verification, launcher) if self.zooms else None
+            again = replace(launcher, tree=launcher.tree.with_name("again"), zoom=seen)
+            _execute_once(again, recorded.comparison, reference)
             with open_container(again.tree) as repeated:
-                second = _read_back(repeated, recorded.name)
+                second = _read_back(repeated, result.name)
                 repeats = hold_against(fresh, fresh, second, claim).equal
-        self.runs[-1] = verification.model_copy(update={"repeats": repeats})
+                verification = verification.model_copy(update={"repeats": repeats})
+                if seen is not None:
+                    self.zooms = False  # the first run that differs is enough
+                    here = replace(recorded, run=fresh, stored=fresh, seen=(seen, second))
+                    zoom = zoom_here(verification, recorded, here, launcher, reference)
+                    verification = verification.model_copy(update={"zoom": zoom})
+        self.runs[-1] = verification
 
     def _not_verified(self, package: Package) -> tuple[str, ...]:
         """What this verification says nothing about."""
@@ -353,6 +350,15 @@ class _Verification:
         return f"resuming {places}", f"state outside the declared components ({components})"
 
 
+def _execute_once(
+    launcher: Launcher, comparison: ComparisonPlan | None, reference: RunReader | None
+) -> RecordedRun:
+    """Execute the reference, or a run under an intervention."""
+    if comparison is None or reference is None:
+        return launcher.run_reference()
+    return launcher.run_comparison(comparison, reference)
+
+
 def _read_back(container: Container, name: str) -> RunReader:
     """A run that was executed here; what nobody could read in it is no damage of the package."""
     try:
@@ -370,29 +376,3 @@ def _ending_after(launcher: Launcher, last_step: int) -> Launcher:
         return launcher
     experiment = plan.experiment.model_copy(update={"steps": last_step + 1})
     return replace(launcher, plan=plan.model_copy(update={"experiment": experiment}))
-
-
-def _is_plain(comparison: ComparisonPlan) -> bool:
-    return not comparison.reset and not comparison.config
-
-
-def _claim_of(comparison: ComparisonPlan, package: Package) -> RunClaim:
-    """What repeating a stored run shows: one that parts from the reference shows only itself."""
-    same = any(row.run == comparison.name and row.identical for row in package.results.comparisons)
-    if not same or not _is_plain(comparison):
-        return "comparison"
-    return "independent-replay" if comparison.resume_at is None else "exact-resume"
-
-
-def _added_resume(package: Package) -> ComparisonPlan | None:
-    """A plain resume from a middle checkpoint, where the plan has none."""
-    plan = package.plan
-    resumes = [row for row in plan.comparisons if _is_plain(row) and row.resume_at is not None]
-    last = package.results.reference.last_step
-    steps = [step for step in package.run().checkpoint_steps() if 0 < step < last]
-    if resumes or not steps:
-        return None
-    step = steps[(len(steps) - 1) // 2]
-    candidates = (f"resume-at-{step}{f'-{k}' if k > 1 else ''}" for k in count(1))
-    name = next(name for name in candidates if name not in package.run_names())
-    return ComparisonPlan(name=name, resume_at=step, expect="identical")

@@ -7,6 +7,8 @@ import re
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
+MAX_COUNT = 1000
+
 
 def read_limit(text: str) -> tuple[str, int]:
     """Read ``NAME=VALUE`` of ``--limit``.
@@ -83,3 +85,40 @@ def read_digest(text: str) -> str:
             f"expected `sha256:` and 64 lower-case hexadecimal digits, observed {text!r}"
         )
     return text
+
+
+def read_count(text: str) -> int:
+    """Read how often something is to be done.
+
+    Args:
+        text: What was given.
+
+    Returns:
+        The number.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none from 1 to 1000.
+    """
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:5]) <= MAX_COUNT:
+        raise argparse.ArgumentTypeError(f"expected 1 to {MAX_COUNT}, observed {text!r:.40}")
+    return int(text)
+
+
+def read_steps(text: str) -> tuple[int, ...]:
+    """Read steps separated by commas.
+
+    Args:
+        text: What was given.
+
+    Returns:
+        Their numbers, as given.
+
+    Raises:
+        argparse.ArgumentTypeError: it has another form.
+    """
+    words = [word.strip() for word in text.split(",")]
+    if not all(re.fullmatch(r"[0-9]{1,9}", word, re.ASCII) for word in words):
+        raise argparse.ArgumentTypeError(
+            f"expected numbers of steps separated by commas, observed {text!r}"
+        )
+    return tuple(map(int, words))

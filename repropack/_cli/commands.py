@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from repropack._cli.progress import progress
 from repropack._cli.status import COULD_NOT_RUN, DIFFERS, IDENTICAL, STATUS_BY_VERDICT
+from repropack._cli.streams import write_message
 from repropack.errors import CouldNotRunError, UsageError
 
 if TYPE_CHECKING:
@@ -67,12 +68,7 @@ def build(arguments: Namespace) -> Answer:
     from repropack._present.text import build_text
     from repropack.build import build_package
 
-    if arguments.project is None and Path("repropack.toml").is_file():
-        raise UsageError(
-            "repropack.toml is here: expected PROJECT to be named, observed none, which means the "
-            "replay lab",
-            hint="give . to build this project, or call it elsewhere for the replay lab",
-        )
+    _require_named(arguments)
     with progress() as on_step:
         report = build_package(
             arguments.project,
@@ -124,6 +120,7 @@ def verify(arguments: Namespace) -> Answer:
             recreate_environment=arguments.recreate_env,
             inputs=dict(arguments.input),
             expect_digest=arguments.expect_digest,
+            zoom=arguments.zoom,
             consent=consent,
             limits=limits,
             on_step=on_step,
@@ -160,12 +157,75 @@ def lint(arguments: Namespace) -> Answer:
 
 
 def diff(arguments: Namespace) -> Answer:
-    """Say what changed from one package to another."""
+    """Say what changed from one package to another, or where one run parts from another."""
+    from repropack._cli.zooming import check_options, zoom
     from repropack._present.text_diff import diff_text
+    from repropack._present.text_run_difference import run_difference_text
+    from repropack._read.sides import read_side
     from repropack.diff import diff_packages
+    from repropack.diff_of_runs import diff_runs
 
-    report = diff_packages(arguments.old, arguments.new, limits=_limits(arguments))
-    return _answer(arguments, report, diff_text, STATUS_BY_VERDICT[report.verdict])
+    check_options(arguments)
+    limits, run_limits = _stated_limits(arguments) if arguments.zoom else (_limits(arguments), None)
+    sides = arguments.left, arguments.right
+    kinds = {read_side(side).kind for side in sides}
+    if kinds == {"arrays"}:
+        return _diff_arrays(arguments)
+    if kinds != {"package"}:
+        runs = diff_runs(*sides, believe_chains=arguments.fast, limits=limits)
+        if run_limits is not None:
+            runs = zoom(arguments, runs, _consent(arguments, run_limits), limits)
+        return _answer(arguments, runs, run_difference_text, STATUS_BY_VERDICT[runs.verdict])
+    if arguments.fast:
+        raise UsageError(
+            "--fast: expected two runs or logs, observed two packages",
+            hint="name the runs that are meant, such as PACKAGE::reference",
+        )
+    packages = diff_packages(*sides, limits=limits)
+    if run_limits is not None:
+        packages = zoom(arguments, packages, _consent(arguments, run_limits), limits)
+    return _answer(arguments, packages, diff_text, STATUS_BY_VERDICT[packages.verdict])
+
+
+def audit(arguments: Namespace) -> Answer:
+    """Say which state determines the next step, and what is missing from it."""
+    from repropack._cli.report_file import ReportFile
+    from repropack._present.audit_figure import figure_bytes, figure_format
+    from repropack._present.text_audit import audit_text, plan_line
+    from repropack.audit import DEFAULT_MAX_RUNS, audit_project
+
+    _require_named(arguments)
+    kept = None
+    if arguments.figure is not None:
+        figure_format(arguments.figure)
+        kept = ReportFile(arguments.figure, option="--figure")
+    with progress() as on_step:
+        report = audit_project(
+            arguments.project,
+            resume_at=arguments.at,
+            max_runs=arguments.max_runs or DEFAULT_MAX_RUNS,
+            on_plan=lambda runs, steps: write_message(plan_line(runs, steps)),
+            on_step=on_step,
+        )
+    answer = _answer(arguments, report, audit_text, STATUS_BY_VERDICT[report.verdict])
+    if kept is None:
+        return answer
+    try:
+        kept.write(figure_bytes(report, arguments.figure))
+    except CouldNotRunError as error:  # the verdict is told all the same
+        return replace(answer, status=COULD_NOT_RUN, complaint=error.message)
+    return answer
+
+
+def _diff_arrays(arguments: Namespace) -> Answer:
+    from repropack._present.text_diff_arrays import arrays_text
+    from repropack.diff_of_arrays import diff_arrays
+
+    given = [name for name in ("fast", "zoom") if getattr(arguments, name)]
+    if given:
+        raise UsageError(f"--{given[0]}: expected runs, observed two files of arrays")
+    report = diff_arrays(arguments.left, arguments.right)
+    return _answer(arguments, report, arrays_text, STATUS_BY_VERDICT[report.verdict])
 
 
 def unpack(arguments: Namespace) -> Answer:
@@ -200,6 +260,7 @@ COMMANDS: dict[str, Callable[[Namespace], Answer]] = {
     "inspect": inspect,
     "lint": lint,
     "diff": diff,
+    "audit": audit,
     "unpack": unpack,
     "schema": schema,
 }
@@ -212,7 +273,13 @@ _MODULES = {
     "verify": ("repropack.verify", "repropack._present.text_verify"),
     "inspect": ("repropack.inspect", "repropack._present.text_inspect"),
     "lint": ("repropack.lint", "repropack._present.text_lint"),
-    "diff": ("repropack.diff", "repropack._present.text_diff"),
+    "diff": (
+        "repropack.diff",
+        "repropack.diff_of_runs",
+        "repropack._present.text_diff",
+        "repropack._present.text_run_difference",
+    ),
+    "audit": ("repropack.audit", "repropack._present.text_audit"),
     "unpack": ("repropack.unpack", "repropack._present.text"),
     "schema": ("repropack._format.schemas",),
 }
@@ -246,6 +313,17 @@ def encode_document(document: Document) -> bytes:
     return encode_canonical(document.model_dump(mode="json"))
 
 
+def _require_named(arguments: Namespace) -> None:
+    """See to it that a project that is here is named: without a name the replay lab is meant."""
+    if arguments.project is None and Path("repropack.toml").is_file():
+        raise UsageError(
+            "repropack.toml is here: expected PROJECT to be named, observed none, which means the "
+            "replay lab",
+            hint=f"give . to {arguments.verb} this project, or call it elsewhere for the replay "
+            "lab",
+        )
+
+
 def _limits(arguments: Namespace) -> Limits:
     """The limits on reading, as the arguments state them."""
     from repropack._cli.limits import check_names, with_stated
@@ -257,7 +335,6 @@ def _limits(arguments: Namespace) -> Limits:
 
 def _tell_findings(project: str, findings: tuple[LintFinding, ...]) -> None:
     """Say on standard error what lint found, before a build that may take long."""
-    from repropack._cli.streams import write_message
     from repropack._present.text_lint import findings_lines
 
     for line in findings_lines(findings, project):
@@ -293,7 +370,8 @@ def _consent(arguments: Namespace, run_limits: RunLimits) -> Consent:
             hint="--no-sandbox --trust PACKAGE-DIGEST runs this very package unconfined",
         )
     level = None if arguments.sandbox == "auto" else arguments.sandbox
-    return Consent(sandbox=level, trust=arguments.trust, run_limits=run_limits)
+    trust = arguments.trust if isinstance(arguments.trust, str) else None
+    return Consent(sandbox=level, trust=trust, run_limits=run_limits)
 
 
 def ascii_document(document: Document) -> bytes:

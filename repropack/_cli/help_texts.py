@@ -90,13 +90,39 @@ examples:
   repropack lint lab.zip --format json
 """
 DIFF = """\
-Say what changed from one package to another: source, inputs, configuration, environment,
-results, in that order, and where the two references part. Every entry of both is held
-against its digest first. Nothing is run.
+Say where one run parts from another: the first step and stage that differ, what is equal
+there and what is not, how many steps and stages differ in all, and whether the runs meet
+again. RUN is a run's name in its package; a package beside a run or a log stands for its
+reference. A resumed run is compared from its first step on.
+
+Of two packages, say what changed: source, inputs, configuration, environment, results, in
+that order, and where the two references part. Nothing is run without --zoom. Two npz or npy
+files are compared down to their elements.
 """
 DIFF_EXAMPLES = """\
-example:
-  repropack diff lab-1.0.0.zip lab-1.1.0.zip
+examples:
+  repropack diff lab.zip::reference lab.zip::sampler-reset
+  repropack diff lab.zip fingerprints.jsonl                  a log that another run left
+  repropack diff monday.jsonl tuesday.jsonl --fast           in logs of any length, at once
+  repropack diff lab.zip::reference lab.zip::sampler-reset --zoom --save step.npz
+  repropack diff old.npz new.npz                             arrays, down to their elements
+  repropack diff lab-1.0.0.zip lab-1.1.0.zip                 what changed from one to the other
+"""
+AUDIT = """\
+Find out which state determines the next step, and what is missing from it. The project's
+experiment runs twice, then is resumed in fresh processes with its whole state; every stage,
+state and metric up to the end is compared. Where a resume diverges it names the first place
+and the objects that may hold what is missing. Then each part of the state is put back to
+its first value: does it matter, and from which step?
+
+It runs the author's own code, as `build` does, and writes nothing but what --figure names.
+Without PROJECT it audits the built-in replay lab.
+"""
+AUDIT_EXAMPLES = """\
+examples:
+  repropack audit examples/replay-lab
+  repropack audit . --at 10,25 --max-runs 20
+  repropack audit . --figure audit.svg --format json
 """
 UNPACK = """\
 Write a package, or some of its entries, as plain files into a new folder. Every digest

@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 from repropack import __version__
 from repropack._cli import help_texts
-from repropack._cli.argument_types import read_digest, read_input, read_limit, read_names
+from repropack._cli.argument_types import read_digest, read_limit, read_names
+from repropack._cli.audit_arguments import add_audit_arguments
+from repropack._cli.run_options import add_confinement, add_zoom
 from repropack._cli.status import MEANINGS
 from repropack.errors import UsageError
 
@@ -55,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_inspect,
         _add_lint,
         _add_diff,
+        _add_audit,
         _add_unpack,
         _add_schema,
     ):
@@ -240,28 +243,12 @@ def _add_verify(verbs: Any) -> None:
         help="install what its lock names, and run there instead of in the present environment",
     )
     verb.add_argument(
-        "--input",
-        type=read_input,
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help="where an input lies that the package holds by reference",
+        "--no-zoom",
+        dest="zoom",
+        action="store_false",
+        help="do not look at the elements of the step at which a run parts",
     )
-    verb.add_argument(
-        "--sandbox",
-        choices=("auto", "bubblewrap", "landlock"),
-        default="auto",
-        help="how foreign code is confined (default: auto, the best that holds here)",
-    )
-    verb.add_argument(
-        "--no-sandbox", action="store_true", help="run its code unconfined; takes --trust as well"
-    )
-    verb.add_argument(
-        "--trust",
-        type=read_digest,
-        metavar="sha256:DIGEST",
-        help="the package digest of the one package that may run unconfined",
-    )
+    add_confinement(verb, "the package digest of the one package that may run unconfined")
     verb.add_argument(
         "--report", metavar="FILE", help="also keep the report as JSON, whatever the verdict"
     )
@@ -304,13 +291,32 @@ def _add_diff(verbs: Any) -> None:
     verb = _add(
         verbs,
         "diff",
-        "say what changed from one to another",
+        "say where one run parts from another, or what changed",
         help_texts.DIFF,
         help_texts.DIFF_EXAMPLES,
     )
-    verb.add_argument("old", metavar="OLD", help="the former package: a zip or a directory")
-    verb.add_argument("new", metavar="NEW", help="the later package: a zip or a directory")
+    side = "a package, a run in one (PACKAGE::RUN), a fingerprint log, or an npz or npy file"
+    verb.add_argument("left", metavar="LEFT", help=f"what is expected: {side}")
+    verb.add_argument("right", metavar="RIGHT", help=f"what is held against it: {side}")
+    verb.add_argument(
+        "--fast",
+        action="store_true",
+        help="of runs and logs: believe the recorded chains, and find the first divergence alone",
+    )
+    add_zoom(verb)
     _add_limit(verb)
+    _add_format(verb)
+
+
+def _add_audit(verbs: Any) -> None:
+    verb = _add(
+        verbs,
+        "audit",
+        "say which state determines the next step",
+        help_texts.AUDIT,
+        help_texts.AUDIT_EXAMPLES,
+    )
+    add_audit_arguments(verb)
     _add_format(verb)
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from repropack._cli.streams import is_terminal, standard_stream
 
 OnStep = Callable[[str, int, int], None]
+_SHOWN_RUNS = 12
+"""Runs that are shown at once, the latest ones."""
 
 
 @contextmanager
@@ -42,6 +44,8 @@ def progress() -> Iterator[OnStep | None]:
         def on_step(run: str, step: int, last_step: int) -> None:
             if run not in tasks:
                 tasks[run] = bars.add_task(escape_text(run, 80), total=last_step)
+                for older in list(tasks.values())[:-_SHOWN_RUNS]:
+                    bars.update(older, visible=False)
             bars.update(tasks[run], completed=step, total=last_step)
 
         yield on_step

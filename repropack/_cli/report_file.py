@@ -1,6 +1,6 @@
-"""The file in which ``verify --report`` keeps its report: written aside, read back, then renamed.
+"""A file that is kept beside an answer: written aside, read back, then renamed.
 
-Where it may lie is settled before anything runs. The package is never touched.
+Where it may lie is settled before anything runs. A package is never touched.
 """
 
 from __future__ import annotations
@@ -13,26 +13,30 @@ from repropack._run.durable import forget_cached, os_problem
 from repropack._run.target import publish_file
 from repropack.errors import CouldNotRunError, UsageError
 
+_WORDS = {"--report": "report", "--figure": "figure", "--save": "zoom"}
+
 
 class ReportFile:
     """A target that is outside the package and can be written."""
 
-    def __init__(self, file: str, package: str) -> None:
+    def __init__(self, file: str, *packages: str | Path, option: str = "--report") -> None:
         """Settle where the report goes.
 
         Args:
             file: The path that was asked for; an existing regular file is replaced.
-            package: The package that is verified.
+            packages: What is read, which is never changed.
+            option: The option that names the file, and what is said of it when that fails.
 
         Raises:
             UsageError: inside the package or the package itself, no such folder, one that cannot
                 be written in, or there already and not a regular file.
         """
         self._target = Path(file).resolve()
-        if _is_within(self._target, Path(package)):
+        self._what = _WORDS[option]
+        if any(_is_within(self._target, Path(package)) for package in packages):
             raise UsageError(
-                f"{file}: expected a report file outside the package, observed one inside",
-                hint="a package is never changed; give another path with --report",
+                f"{file}: expected a {self._what} file outside the package, observed one inside",
+                hint=f"a package is never changed; give another path with {option}",
             )
         if not self._target.parent.is_dir():
             raise UsageError(f"{file}: expected an existing folder, observed none")
@@ -49,7 +53,7 @@ class ReportFile:
         """Put ``content`` in place at once, or leave what was there.
 
         Args:
-            content: The report.
+            content: The report, or whatever the file is to hold.
 
         Raises:
             CouldNotRunError: it cannot be written, or is not what was written when it is read back.
@@ -57,7 +61,7 @@ class ReportFile:
         try:
             self._write(content)
         except OSError as error:
-            raise CouldNotRunError(f"the report was not kept: {os_problem(error)}") from error
+            raise CouldNotRunError(f"the {self._what} was not kept: {os_problem(error)}") from error
 
     def _aside(self) -> tuple[int, Path]:
         prefix = f".{self._target.name}."

@@ -17,6 +17,7 @@ from repropack._present.figure_layout import (
     Columns,
     Curve,
     Kind,
+    MatrixRow,
     PrintedLayout,
     PrintedPanel,
     Span,
@@ -78,13 +79,7 @@ def _draw_agreement(layout: AgreementLayout) -> style.Sheet:
     sheet.paragraph(title, bold=True)
     sheet.y += 0.03
     sheet.paragraph(f"Compared bit for bit at each step: {layout.subject}.")
-    _binning(sheet, layout.columns)
-    _key(sheet, ((row.strip, row.resume_at) for row in layout.rows))
-    for row in layout.rows:
-        sheet.y += 0.09
-        _heading(sheet, row.heading)
-        _strip(sheet, layout.columns, row.strip, row.resume_at)
-    _step_axis(sheet, layout.columns)
+    draw_matrix(sheet, layout.columns, layout.rows)
     if layout.rows_left_out:
         sheet.paragraph(f"{layout.rows_left_out} more comparisons are not drawn.")
     ticks = decade_ticks(layout.curves)
@@ -103,6 +98,23 @@ def _draw_agreement(layout: AgreementLayout) -> style.Sheet:
         _plot(sheet, layout.columns, layout.curves, ticks, height)
         _step_axis(sheet, layout.columns)
     return sheet
+
+
+def draw_matrix(sheet: style.Sheet, columns: Columns, rows: Sequence[MatrixRow]) -> None:
+    """Draw one row of cells for each run, below what is there already.
+
+    Args:
+        sheet: What is drawn on.
+        columns: The division of the steps, common to all rows.
+        rows: The runs, from the top down.
+    """
+    _binning(sheet, columns)
+    _key(sheet, ((row.strip, row.resume_at) for row in rows))
+    for row in rows:
+        sheet.y += 0.09
+        _heading(sheet, row.heading)
+        _strip(sheet, columns, row.strip, row.resume_at)
+    _step_axis(sheet, columns)
 
 
 def _draw_printed(layout: PrintedLayout) -> style.Sheet:

@@ -175,7 +175,8 @@ def forgotten_state(outcome: ComparisonOutcome, *, loop: bool = False) -> str | 
     inputs = f"its inputs ({names}) are equal, " if names else ""
     return (
         f"{escape_text(outcome.run, 80)}: {divergence_place(divergence)}: {inputs}its output "
-        f"differs: it depends on something that {state_holder(loop=loop)} does not hold."
+        f"differs: it depends on something that {state_holder(loop=loop)} does not hold, or it "
+        "varies by itself."
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from repropack._present.divergence import is_output
 from repropack._present.escape import escape_text
 from repropack._present.findings import contrasts, failures, findings_table
 from repropack._present.layout import (
@@ -55,6 +56,7 @@ def build_text(report: BuildReport) -> str:
     lines = [
         *_headline("built", f"{escape_text(report.path)} ({size(report.size_bytes)})"),
         *wrap(_expectations(report)),
+        *_where_it_began(report),
         "",
         *identity_lines(report.package, report.package_digest, report.evidence_digest),
         *field("source", f"{plural(sources.files, 'file')} ({chosen_by})"),
@@ -161,21 +163,21 @@ def identity_lines(
     return lines
 
 
-def fault_lines(faults: tuple[Fault, ...]) -> list[str]:
-    """What is wrong with a package, one fault each, and that nothing was executed."""
+def fault_lines(faults: tuple[Fault, ...], noun: str = "package") -> list[str]:
+    """What is wrong with a package or log, one fault each, and that nothing was executed."""
     if {fault.code for fault in faults} == {_ANOTHER}:
         lines = wrap(
-            "This is another package than the one expected, and nothing of it was executed."
+            f"This is another {noun} than the one expected, and nothing of it was executed."
         )
     elif {fault.code for fault in faults} == {_LIMIT}:
         lines = wrap(
-            "The package exceeds a limit on reading, so nothing is said of it otherwise, and "
+            f"The {noun} exceeds a limit on reading, so nothing is said of it otherwise, and "
             "nothing of it was executed. One that is meant to be so large can be read with --limit "
             "NAME=VALUE."
         )
     else:
         lines = wrap(
-            f"The package is damaged or unsafe, and nothing of it was executed: "
+            f"The {noun} is damaged or unsafe, and nothing of it was executed: "
             f"{plural(len(faults), 'fault')}."
         )
     rows = [
@@ -229,6 +231,16 @@ def _expectations(report: BuildReport) -> str:
     kept = f"{len(stated)} of {plural(len(stated), 'expectation')} held"
     silent = len(outcomes) - len(stated)
     return f"{kept}; {plural(silent, 'comparison')} without one" if silent else kept
+
+
+def _where_it_began(report: BuildReport) -> list[str]:
+    """Which command looks at the first run that parted unexpectedly, in steps of its own."""
+    package = escape_text(report.path)
+    for row in report.results.comparisons:
+        if row.held is False and row.divergence is not None and not is_output(row.divergence):
+            run = f"{package}::{escape_text(row.run)}"
+            return wrap(f"Where it began: repropack diff {package} {run} --zoom")
+    return []
 
 
 def _intact(report: CheckReport) -> str:

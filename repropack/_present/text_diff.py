@@ -20,8 +20,11 @@ from repropack._present.layout import (
     wrap,
 )
 from repropack._present.outputs import output_lines
+from repropack._present.patterns import pattern_lines
 from repropack._present.text import fault_lines
 from repropack._present.text_environment import account_lines, differs
+from repropack._present.text_run_difference import how_far, meeting, other_stages
+from repropack._present.zoom import what_ran, zoom_lines
 from repropack.models.package_difference import (
     DiffSide,
     FileChange,
@@ -66,7 +69,7 @@ def diff_text(report: PackageDifference) -> str:
         lines += wrap("Both have the same manifest, and every entry of both is what it lists.")
         lines += ["", *_identity("package", report.new)]
         return ended(lines)
-    lines += wrap(_summary(report))
+    lines += [*wrap(_summary(report)), *_began(report)]
     lines += ["", *_identity("old", report.old), *_identity("new", report.new), ""]
     if report.succession is not None:
         lines += field("succession", _SUCCESSION[report.succession])
@@ -77,12 +80,14 @@ def diff_text(report: PackageDifference) -> str:
     if report.results is not None:
         lines += _results(report.results)
     lines += _files("other entries", report.others, details=False)
-    lines += ["", *wrap(_LIMITS)]
+    if report.zoom is not None:
+        lines += ["", *zoom_lines(report.zoom)]
+    lines += ["", *wrap(_LIMITS.format(ran=what_ran(report.zoom)))]
     return ended(lines)
 
 
 _LIMITS = (
-    "Every entry of both has the digest that its manifest lists; nothing was run. Whether each "
+    "Every entry of both has the digest that its manifest lists; {ran}. Whether each "
     "package agrees with itself is for `repropack check` to say."
 )
 
@@ -102,6 +107,12 @@ def _summary(report: PackageDifference) -> str:
         return f"None of {join_names(same)} changed."
     equal = f" Equal: {join_names(same)}." if same else ""
     return f"Changed: {join_names(changed)}.{equal}"
+
+
+def _began(report: PackageDifference) -> list[str]:
+    """Where the references part, which is what most readers came for."""
+    divergence = None if report.results is None else report.results.reference.divergence
+    return [] if divergence is None else wrap(f"They part at {divergence_place(divergence)}.")
 
 
 def _identity(label: str, side: DiffSide) -> list[str]:
@@ -220,9 +231,9 @@ def _environment(report: PackageDifference) -> list[str]:
 def _results(results: ResultsDifference) -> list[str]:
     reference = results.reference
     lines = field("results", _reference(reference))
-    if reference.divergence is not None:
-        lines += wrap(f"{divergence_evidence(reference.divergence)}.", first="  ")
+    lines += [line for text in _parting(reference) for line in wrap(text, first="  ")]
     lines += [line for text in _beginnings(reference) for line in wrap(text, first="  ")]
+    lines += pattern_lines(reference.patterns)
     for row in reference.metrics[:_MAX_FILES]:
         values = " -> ".join("none" if v is None else number(v) for v in (row.old, row.new))
         lines += wrap(f"{escape_text(row.metric, 80)} at its end: {values}", first="  ")
@@ -261,6 +272,20 @@ def _reference(reference: ReferenceDifference) -> str:
     if reference.divergence is None:
         return "the references begin otherwise, and are equal in every step that was recorded"
     return f"first divergence of the references: {divergence_place(reference.divergence)}"
+
+
+def _parting(reference: ReferenceDifference) -> Iterator[str]:
+    """What was observed where they part, and how far it goes."""
+    if reference.divergence is None:
+        return
+    yield f"{divergence_evidence(reference.divergence)}."
+    if reference.structure is not None:
+        yield f"other stages {other_stages(reference.structure)}."
+    if reference.counts is not None:
+        yield f"{how_far(reference.counts)}."
+        if reference.divergence.step < min(reference.old_last_step, reference.new_last_step):
+            yield f"do they meet again? {meeting(reference.counts)}."
+        yield "stage by stage: `repropack diff OLD::reference NEW::reference`"
 
 
 def _beginnings(reference: ReferenceDifference) -> Iterator[str]:

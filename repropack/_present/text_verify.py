@@ -1,16 +1,14 @@
 """A verification as text: what was claimed, what was compared, where the first difference lies.
 
-Where anything differs the environment is named first, evidence comes before hypothesis, and the
+Where anything differs the environment is named first, evidence comes before patterns, and the
 text ends with the scope: what equal bytes mean here, and what they do not.
 """
 
 from __future__ import annotations
 
 from repropack._present.divergence import (
-    differing_constants,
     divergence_evidence,
     divergence_place,
-    hypotheses,
 )
 from repropack._present.elements import array_counts, element_lines
 from repropack._present.escape import escape_text
@@ -26,9 +24,11 @@ from repropack._present.layout import (
     wrap,
 )
 from repropack._present.outputs import output_lines
+from repropack._present.patterns import pattern_lines
 from repropack._present.text import failed_lines, fault_lines, identity_lines
 from repropack._present.text_environment import account_lines, differs
-from repropack.models.differences import ArrayDifference, OutputsComparison
+from repropack._present.zoom import seen_difference, zoom_lines
+from repropack.models.differences import KEPT_PREFIX, ArrayDifference, OutputsComparison
 from repropack.models.reports import (
     Confinement,
     NotebookVerification,
@@ -36,10 +36,11 @@ from repropack.models.reports import (
     UsedEnvironment,
     VerificationReport,
 )
-from repropack.models.results import Split
+from repropack.models.results import Divergence, Split
 
 _MAX_PROBLEMS = 10
 _MAX_OUTPUTS = 10
+_MAX_OTHER_ARRAYS = 4
 _MAX_OTHER_ELEMENTS = 3
 _CLAIMS = {
     "independent-replay": "independent replay",
@@ -108,9 +109,10 @@ def verify_text(report: VerificationReport) -> str:
     lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
     if report.runs:
         lines += ["", *_runs(report.runs)]
-    for run in report.runs:
-        if not run.equal:
-            lines += ["", *_difference(run, account is not None, loop=report.loop)]
+    others = [run for run in report.runs if not run.equal]
+    for run in others:
+        told = _difference(run, environment_differs=account is not None, first=run is others[0])
+        lines += ["", *told]
     if report.verdict != "differs" and account is not None:
         lines += ["", *account_lines(account)]
     lines += _beside_the_runs(report)
@@ -288,40 +290,42 @@ def _final(run: RunVerification) -> str:
     return f"{equal} of {equal + differing}" if equal + differing else "-"
 
 
-def _difference(
-    run: RunVerification,
-    environment_differs: bool,  # noqa: FBT001
-    *,
-    loop: bool,
-) -> list[str]:
-    """One run that is not equal: evidence first, hypothesis after it."""
+def _difference(run: RunVerification, *, environment_differs: bool, first: bool) -> list[str]:
+    """One run that is not equal: evidence first, patterns after it; elements of the first alone."""
     lines = wrap(f"run {escape_text(run.run, 80)} ({_CLAIMS[run.claim]}) differs")
     beside, other = _arrays_at_divergence(run)
     if run.divergence is not None:
-        evidence = divergence_evidence(run.divergence)
-        if beside is not None:
-            evidence += f": {array_counts(beside)}"
-        lines += _divergence_line(divergence_place(run.divergence), evidence)
-        if beside is not None:
-            lines += element_lines(beside)
-    if constants := differing_constants(run):
-        lines += field("constants differ:", join_names(constants))
-    for array in other:
+        lines += _where(run.divergence, beside)
+    if run.zoom is not None:
+        lines += zoom_lines(run.zoom, diverging=seen_difference(run.zoom) is None)
+    if run.constants.differing:
+        lines += field("constants differ:", join_names(run.constants.differing))
+    for array in sorted(other, key=lambda array: array.step)[:_MAX_OTHER_ARRAYS]:
         what = f"{escape_text(array.array, 80)} at step {array.step}"
         lines += field("array:", f"{what}: {array_counts(array)}")
-        lines += element_lines(array, at_most=_MAX_OTHER_ELEMENTS)
+        lines += element_lines(array, at_most=_MAX_OTHER_ELEMENTS) if first else []
+    if len(other) > _MAX_OTHER_ARRAYS:
+        more = plural(len(other) - _MAX_OTHER_ARRAYS, "more array")
+        lines += field("", f"and {more}; --format json has all")
     lines += _outputs(run.outputs)
     if run.final_arrays.differing:
         lines += field("final arrays:", f"differing: {join_names(run.final_arrays.differing)}")
     lines += _problems(run.problems)
     if run.repeats is not None:
         lines += field("repeats here:", _REPEATS[run.repeats])
-    allowed, excluded = hypotheses(run, environment_differs=environment_differs, loop=loop)
-    if allowed:
-        lines += field("consistent with:", "; ".join(allowed))
-    if excluded:
-        lines += field("not with:", "; ".join(excluded))
-    return lines
+    return lines + pattern_lines(run.patterns, environment_differs=environment_differs)
+
+
+def _where(divergence: Divergence, beside: ArrayDifference | None) -> list[str]:
+    """Where they part, on what evidence, and the elements of what diverged."""
+    evidence = divergence_evidence(divergence)
+    if beside is None:
+        return _divergence_line(divergence_place(divergence), evidence)
+    evidence += f": {array_counts(beside)}"
+    return [
+        *_divergence_line(divergence_place(divergence), evidence),
+        *element_lines(beside),
+    ]
 
 
 def _problems(problems: tuple[str, ...]) -> list[str]:
@@ -352,8 +356,8 @@ def _arrays_at_divergence(
     divergence = run.divergence
     if divergence is None or divergence.stage is None:
         return None, run.arrays
-    names = {divergence.stage, f"kept.{divergence.stage}"}
+    names = {divergence.stage, f"{KEPT_PREFIX}{divergence.stage}"}
     for array in run.arrays:
         if array.array in names and array.step == divergence.step:
             return array, tuple(other for other in run.arrays if other is not array)
-    return None, run.arrays
+    return seen_difference(run.zoom), run.arrays

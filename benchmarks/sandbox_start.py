@@ -23,7 +23,7 @@ from repropack._run.confinement.sandbox import Places, Sandbox, compose_policy
 from repropack._run.confinement.supervised import Supervised
 from repropack._run.variables import worker_environment
 from repropack.errors import ConfinementUnavailableError
-from repropack.models.reports import SandboxLevel
+from repropack.models.zoom import SandboxLevel
 
 STARTS = 20
 COMMAND = [sys.executable, "-I", "-S", "-B", "-c", "pass"]

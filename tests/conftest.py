@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import sys
@@ -21,7 +22,7 @@ settings.register_profile(
     database=None,
     deadline=None,
     derandomize=True,
-    max_examples=200,
+    max_examples=100,
     print_blob=True,
 )
 settings.register_profile("quick", settings.get_profile("default"), database=None, deadline=None)
@@ -103,9 +104,12 @@ def hermetic_session(home: Path) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def hermetic(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def hermetic(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What every test meets, whatever the tests before it did."""
     make_hermetic(monkeypatch, home)
+    if request.path.relative_to(request.config.rootpath).as_posix().startswith(UNMEASURED):
+        for name in MEASURING:
+            monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -113,7 +117,15 @@ def lab_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The replay lab's package, a zip built once a session; read it, never write to it."""
     from tests.support.packages import build_lab
 
-    return build_lab(tmp_path_factory.mktemp("lab"))
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    package = shared / "shared-lab" / "replay-lab.zip"
+    with (shared / "shared-lab.lock").open("w") as lock:  # for the processes that share the tests
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not package.exists():
+            package.parent.mkdir(exist_ok=True)
+            build_lab(tmp_path_factory.mktemp("lab")).rename(package)
+    return package
 
 
 @pytest.fixture(scope="session")
@@ -140,6 +152,10 @@ def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 # ---------------------------------------------------------------- coverage of workers
 
+MEASURING = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+UNMEASURED = ("tests/property/", "tests/unit/_present/", "tests/unit/test_checker.py")
+"""Tests whose child processes show nothing that is not shown elsewhere, and take long measured."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def measured_workers() -> Iterator[None]:
@@ -147,15 +163,16 @@ def measured_workers() -> Iterator[None]:
 
     Only where coverage measures: otherwise workers are started exactly as users' are.
     """
-    names = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
-    measuring = {name: os.environ[name] for name in names if name in os.environ}
     with pytest.MonkeyPatch.context() as monkeypatch:
-        if measuring:
+        if any(name in os.environ for name in MEASURING):
             from repropack._run.variables import worker_environment
 
             monkeypatch.setattr(
                 "repropack._run.launch.worker_environment",
-                lambda *given, **named: worker_environment(*given, **named) | measuring,
+                lambda *given, **named: (
+                    worker_environment(*given, **named)
+                    | {name: os.environ[name] for name in MEASURING if name in os.environ}
+                ),
             )
         yield
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Build the wheel and run the integration tests against it, with the sources out of the way.
+"""Build the wheel and run integration tests against it, with the sources out of the way.
 
 The wheel is installed in a fresh virtual environment in a temporary folder. The tests and examples
-are copied there, the package's sources are not, so what is tested is what people install.
+are copied there, the package's sources are not, so what is tested is what people install. With
+``--print`` it only prints, as options of pytest, which tests are left to it.
 """
 
 from __future__ import annotations
@@ -19,24 +20,25 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 COPIED = ("tests", "examples", "pyproject.toml")
 TEST_DISTRIBUTIONS = ("pytest", "pytest-xdist", "hypothesis")
-LEFT_OUT = tuple(
-    f"--ignore=tests/integration/test_{name}.py"
+ON_THE_WHEEL = tuple(
+    f"tests/integration/test_{name}.py"
     for name in (
-        "continuing",
-        "determinism",
-        "examples",
-        "faults",
-        "notebook",
-        "other_environments",
-        "privacy",
-        "quick_start",
-        "recreated",
-        "script_notebooks",
-        "versions",
+        "bad_input",
+        "build",
+        "commands",
+        "confinement",
+        "diff",
+        "init",
+        "lint",
+        "loop",
+        "replay_lab",
+        "sources",
+        "static",
+        "verify",
     )
 )
-"""They take minutes, or make environments of their own from the checkout; and none of them depends
-on how repropack is installed."""
+"""What people do with an installed repropack. ``make test`` runs these tests here and nowhere else;
+all others depend on the checkout, or not on how repropack is installed."""
 INHERITED_AND_REMOVED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
 
 WHERE_IS_IT = """
@@ -64,6 +66,11 @@ def read_test_requirements() -> list[str]:
     return [line for line in extra if re.split(r"[^\w-]", line)[0] in TEST_DISTRIBUTIONS]
 
 
+def processes() -> str:
+    """How many processes share the tests: one more than processors, as in the Makefile."""
+    return str(len(os.sched_getaffinity(0)) + 1)
+
+
 def copy_tests(folder: Path) -> None:
     """Copy what the tests need to ``folder``; never the sources of the package."""
     for name in COPIED:
@@ -75,12 +82,18 @@ def copy_tests(folder: Path) -> None:
             shutil.copy2(CHECKOUT / name, folder / name)
 
 
-def main() -> int:
-    """Build, install, copy and test.
+def main(arguments: list[str]) -> int:
+    """Build, install, copy and test; or print what is tested here alone.
+
+    Args:
+        arguments: ``--print`` or nothing.
 
     Returns:
         The exit status: 1 where any of these failed.
     """
+    if arguments == ["--print"]:
+        sys.stdout.write(" ".join(f"--ignore={test}" for test in ON_THE_WHEEL) + "\n")
+        return 0
     with tempfile.TemporaryDirectory(prefix="repropack-wheel-") as temporary:
         folder = Path(temporary)
         wheels, place, python = folder / "wheels", folder / "checkout", folder / "venv/bin/python"
@@ -93,8 +106,8 @@ def main() -> int:
             run([python, *pip, "install", f"{wheel}[notebook]", *read_test_requirements()], folder)
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
-            options = ["-n", "auto", "--dist", "worksteal", "-p", "no:cacheprovider"]
-            run([python, "-m", "pytest", *options, *LEFT_OUT, "tests/integration"], place)
+            options = ["-n", processes(), "--dist", "loadfile", "-p", "no:cacheprovider"]
+            run([python, "-m", "pytest", *options, *ON_THE_WHEEL], place)
         except subprocess.CalledProcessError as failure:
             sys.stderr.write(f"the wheel's test ended with status {failure.returncode}\n")
             return 1
@@ -102,4 +115,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import runpy
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -27,10 +30,11 @@ GATES = (
     "ruff check",
     "mypy",
     "lint-imports",
+    "tools/generate_schemas.py --check",
     "coverage run -m pytest",
     "coverage report",
-    "tools/generate_schemas.py --check",
-    "tools/test_wheel.py",
+    "--dist loadfile --ignore=tests/unit --ignore=tests/property",
+    "tools/test_wheel.py\n",
 )
 
 
@@ -132,9 +136,24 @@ def test_make_test_forgives_nothing(test_recipe: str) -> None:
     assert "|| true" not in test_recipe
     assert "-m 'not" not in test_recipe
     assert '-m "not' not in test_recipe
+    left_out = re.findall(r"--ignore=(\S+)", test_recipe)
+    assert left_out == ["tests/unit", "tests/property"]
     recipe = (ROOT / "Makefile").read_text("utf-8")
     assert not [line for line in recipe.splitlines() if line.startswith(("\t-", "\t@-"))]
     assert ".IGNORE" not in recipe
+
+
+def test_what_is_left_to_the_wheel_is_tested_on_the_wheel() -> None:
+    """The tests that the recipe leaves to the wheel's gate are files that this gate runs."""
+    tool = ROOT / "tools/test_wheel.py"
+    printed = subprocess.run(
+        [sys.executable, tool, "--print"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    files = [option.removeprefix("--ignore=") for option in printed]
+    assert files == sorted(set(files))
+    assert all((ROOT / file).is_file() for file in files)
+    assert "*ON_THE_WHEEL], place)" in tool.read_text("utf-8")
+    assert files == list(runpy.run_path(str(tool))["ON_THE_WHEEL"])
 
 
 def test_continuous_integration_calls_make_test_and_make_demo() -> None:

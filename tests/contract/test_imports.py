@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +38,12 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: tuple[str, ...
     imported = imported_by(*arguments)
     assert "repropack" in imported
     assert imported & HEAVY == set()
+
+
+def test_no_public_name_is_that_of_a_module() -> None:
+    """A module that was imported stands in the place of a function of its name."""
+    import repropack
+
+    folder = Path(repropack.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")} | {path.name for path in folder.iterdir()}
+    assert modules.isdisjoint(repropack.__all__)

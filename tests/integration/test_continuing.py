@@ -452,7 +452,7 @@ def test_a_splice_is_not_published(tmp_path: Path):
         build.resume()
     assert caught.value.message == (
         "run 'reference': continuing from checkpoint 4 is not exact: comparison 'resumed', a "
-        "resume without any change, parts from it"
+        "resume without any change, parts from the reference"
     )
     assert not build.target.exists()
 

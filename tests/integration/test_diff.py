@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from repropack._cli.main import main
+from repropack._format.schemas import read_document
 from repropack.build import build_package
 from repropack.diff import diff_packages
 from repropack.errors import UnsupportedVersionError, UsageError
 from repropack.models.package_difference import PackageDifference
 from repropack.models.reports import BuildReport
 from repropack.models.results import Split
+from repropack.models.run_difference import RunDifference
 from tests.support.experiments import TINY, write_project
 from tests.support.hostile import Forgery, take_apart
 
@@ -264,6 +266,44 @@ def test_every_status_of_the_verb(
     assert main(["diff", old, str(tmp_path / "nowhere.zip")]) == 2
     assert main(["diff", old, str(tmp_path / "none.zip")]) == 3
     assert main(["diff", later, old]) == 4
+
+
+def test_references_that_part_are_counted(pair: tuple[Path, Path]) -> None:
+    """How far two packages' references part is told beside where."""
+    results = diff_packages(*pair).results
+    assert results is not None
+    counts = results.reference.counts
+    assert counts is not None
+    assert (counts.compared, counts.differing) == (10, 10)
+    assert (counts.meets_again, results.reference.structure) == (None, None)
+
+
+def test_every_status_of_runs_and_logs(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """0 equal, 1 differ or cannot be compared, 2 no such run, 3 damaged, 4 a later format."""
+    old, new = map(str, pair)
+    log = take_apart(pair[0]).files["runs/reference/fingerprints.jsonl"]
+    bare, cut, later = (tmp_path / name for name in ("bare.jsonl", "cut.jsonl", "later.jsonl"))
+    bare.write_bytes(log)
+    cut.write_bytes(log[:-9])
+    later.write_bytes(log.replace(b"fingerprint-log/v1", b"fingerprint-log/v2"))
+    for fast in ([], ["--fast"]):
+        capsys.readouterr()
+        assert main(["diff", f"{old}::reference", f"{old}::runs/resume", *fast]) == 0
+        assert capsys.readouterr().out.startswith("identical  ")
+        assert main(["diff", old, str(bare), *fast]) == 0
+        assert main(["diff", str(bare), new, *fast]) == 1
+        assert "They part at step 1 · " in capsys.readouterr().out
+        assert main(["diff", f"{new}::other-factor", str(bare), *fast, "--format", "json"]) == 1
+        document = json.loads(capsys.readouterr().out)
+        assert document["schema"] == "repropack/run-difference/v1"
+        read = read_document(RunDifference, json.dumps(document).encode(), where="output")
+        assert (read.verdict, read.chains_believed) == ("differs", bool(fast))
+        assert main(["diff", f"{old}::nobody", str(bare), *fast]) == 2
+        assert main(["diff", str(bare), str(cut), *fast]) == 3
+        assert main(["diff", str(later), old, *fast]) == 4
+    assert main(["diff", old, new, "--fast"]) == 2
 
 
 @pytest.mark.hostile

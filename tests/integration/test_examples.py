@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import signal
 import subprocess
@@ -19,7 +21,7 @@ from repropack._run.confinement.consent import Consent
 from repropack._run.confinement.probing import choose_sandbox
 from repropack.build import build_package
 from repropack.check import check_package
-from repropack.errors import ConfinementUnavailableError
+from repropack.errors import ConfinementUnavailableError, InexactResumeError
 from repropack.models.reports import BuildReport
 from repropack.models.results import ComparisonOutcome
 from repropack.verify import verify_package
@@ -30,6 +32,10 @@ pytestmark = pytest.mark.slow
 
 NAMES = tuple(EXAMPLES)
 MOST_SECONDS = 120.0
+
+EVERY_EXAMPLE = bool(os.environ.get("REPROPACK_EVERY_EXAMPLE"))
+KILLED = tuple(NAMES) if EVERY_EXAMPLE else ("forgotten-state", "heat-equation", "own-loop")
+"""Whose builds are killed: one that resumes inexactly, one with an entry point, a loop."""
 
 
 class Packages(dict[str, tuple[Path, BuildReport]]):
@@ -136,7 +142,7 @@ def kill_at(example: Example, target: Path, run: str, lines: int) -> None:
     assert build.returncode == -signal.SIGKILL, said.decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KILLED)
 def test_a_killed_build_goes_on_to_the_same_file(
     packages: Packages, name: str, tmp_path: Path
 ) -> None:
@@ -149,7 +155,24 @@ def test_a_killed_build_goes_on_to_the_same_file(
     lines = draw.randint(1, example.steps - first + 2)  # header, start, and all steps but the last
     kill_at(example, target, run, lines)
     assert not target.exists()
-    report = build_package(example.path, target, left_over="resume")
+    may_be_refused = (InexactResumeError,) if name == "forgotten-state" else ()
+    report = None
+    with contextlib.suppress(*may_be_refused):
+        report = build_package(example.path, target, left_over="resume")
+    if report is None:
+        assert not target.exists()
+        return
     assert target.read_bytes() == packages[name][0].read_bytes(), f"killed in {run} at {lines}"
     assert report.expectations_held
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
+
+
+def test_a_comparison_that_was_continued_inexactly_is_not_published(tmp_path: Path) -> None:
+    """Killed before the late decay, continued from step 60: the decay would come later still."""
+    target = tmp_path / "forgotten.zip"
+    kill_at(EXAMPLES["forgotten-state"], target, "resume-at-40", lines=28)  # step 66
+    with pytest.raises(InexactResumeError) as caught:
+        build_package(EXAMPLES["forgotten-state"].path, target, left_over="resume")
+    assert (caught.value.run, caught.value.checkpoint) == ("resume-at-40", 60)
+    assert "comparison 'resume-at-40'" in caught.value.problem
+    assert not target.exists()

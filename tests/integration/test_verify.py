@@ -153,6 +153,62 @@ def test_a_run_that_differs_may_repeat(tmp_path: Path) -> None:
     assert (run.equal, run.repeats) == (False, True)
 
 
+RANDOM_START = TINY.replace("self.updates = 0\n", "self.updates = 0\n        self.start()\n") + (
+    "\n    def start(self):\n        import os\n        self.x = self.x + os.urandom(1)[0]\n"
+)
+"""It begins from another state each time, and goes on from a state exactly."""
+
+
+def test_the_elements_of_a_run_that_began_otherwise_are_shown(tmp_path: Path) -> None:
+    """From the packaged first state the recorded step comes out again, beside the one here."""
+    report = verify(tmp_path, source=RANDOM_START, steps=2)
+    (run,) = report.runs
+    zoom = run.zoom
+    assert zoom is not None
+    assert zoom.expected is not None
+    assert zoom.observed is not None
+    for side in (zoom.expected, zoom.observed):
+        assert (side.origin, side.from_checkpoint, side.reproduced) == ("replay", 0, True)
+    assert [(row.name, row.role) for row in zoom.arrays if not row.equal] == [
+        ("x", "diverging"),
+        ("state:x", "input"),
+    ]
+    assert all(row.difference is not None for row in zoom.arrays[:1])
+
+
+def test_elements_are_of_the_replays_where_nothing_repeats(tmp_path: Path) -> None:
+    """Two runs here differ too: what is shown is called a replay's, and the verdict stands."""
+    config = {"counter": str(tmp_path / "count"), "sane": 2}
+    report = verify(tmp_path, source=DRIFTING, config=config, steps=2)
+    (run,) = report.runs
+    assert (report.verdict, run.repeats) == ("differs", False)
+    assert run.zoom is not None
+    assert run.zoom.expected is not None
+    assert run.zoom.expected.reproduced is False
+    assert run.zoom.arrays[0].name == "x"
+
+
+def test_elements_that_are_not_stored_and_do_not_come_out_again(tmp_path: Path) -> None:
+    """Only keeping the stage would show what another machine computed."""
+    config = {"counter": str(tmp_path / "count"), "sane": 2}
+    (run,) = verify(tmp_path, source=SHIFTED, config=config, steps=2).runs
+    assert run.zoom is not None
+    assert run.zoom.arrays == ()
+    assert run.zoom.problem == (
+        "step 1 of run 'reference' is not made again: making it again gives what the run here "
+        "gave, and the package does not hold its arrays: keep, in [record], stores those of a stage"
+    )
+
+
+def test_a_zoom_is_left_out_where_it_is_not_wanted(tmp_path: Path) -> None:
+    """Or where the elements are compared anyway, as those of the last step are."""
+    config = {"counter": str(tmp_path / "count"), "sane": 2}
+    project = write_project(tmp_path / "p", source=SHIFTED, config=config, steps=2)
+    build_package(project, tmp_path / "built.zip")
+    (run,) = verify_package(tmp_path / "built.zip", zoom=False).runs
+    assert (run.equal, run.zoom) == (False, None)
+
+
 def test_values_that_lie_far_apart_can_be_reported(tmp_path: Path) -> None:
     """A distance that no plain JSON integer holds is encoded, not lost."""
     config = {"counter": str(tmp_path / "count"), "sane": 3, "factor": 1e-9}

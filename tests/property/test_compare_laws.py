@@ -9,10 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repropack._compare.arrays import (
+from repropack._compare.arrays import describe_difference, same_bytes
+from repropack._compare.distances import (
+    Largest,
     absolute_difference,
-    describe_difference,
-    same_bytes,
+    largest_distance,
     ulp_distance,
 )
 from repropack._compare.logs import LogComparison
@@ -201,3 +202,18 @@ class TestArrays:
         assert [(one.index, one.expected_bits, one.observed_bits) for one in found.first] == [
             (one.index, one.observed_bits, one.expected_bits) for one in mirrored.first
         ]
+
+
+@given(st.data(), st.sampled_from(["<f2", "<f4", "<f8", "<c8", "<c16", "<i2", "<u8"]))
+def test_blocks_have_the_largest_distances_of_the_whole(data: st.DataObject, form: str) -> None:
+    """Whatever the bits, and however the elements are divided; memory of a block is used again."""
+    dtype = np.dtype(form)
+    elements = data.draw(st.integers(1, 12))
+    raw = st.binary(min_size=dtype.itemsize * elements, max_size=dtype.itemsize * elements)
+    left, right = (np.frombuffer(data.draw(raw), dtype) for _ in range(2))
+    width = data.draw(st.integers(1, 12))
+    found = Largest(dtype, width)
+    for start in range(0, elements, width):
+        found.add(left[start : start + width], right[start : start + width])
+    absolute = np.fmax.reduce(absolute_difference(left, right), initial=0.0)
+    assert (found.absolute, found.ulp) == (absolute, largest_distance(left, right))

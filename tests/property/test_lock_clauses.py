@@ -19,6 +19,8 @@ from repropack._format.lock import (
 from repropack.errors import PackageFormatError
 from repropack.models.manifest import Entry
 
+pytestmark = pytest.mark.slow
+
 NAMES = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,3}", fullmatch=True)
 VERSIONS = st.from_regex(r"[0-9][0-9A-Za-z.+!_]{0,30}", fullmatch=True)
 DIGESTS = st.from_regex(r"sha256:[0-9a-f]{64}", fullmatch=True)

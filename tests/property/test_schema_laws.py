@@ -16,6 +16,8 @@ from repropack._format.schema_validator import schema_validator
 from repropack._format.schemas import generate_schemas, schema_names
 from tests.support.from_schema import documents, nearly
 
+pytestmark = pytest.mark.slow
+
 SCHEMAS = {name: json.loads(content) for name, content in generate_schemas().items()}
 MODELS: dict[str, TypeAdapter[Any]] = {
     name: TypeAdapter(schemas._DOCUMENTS[name]) for name in SCHEMAS

@@ -18,7 +18,8 @@ from repropack.models.package_difference import (
     TextChange,
     ValueChange,
 )
-from repropack.models.results import Split
+from repropack.models.results import Split, StepCount
+from repropack.models.run_difference import RunCounts, Stretch, StructureDifference
 from tests.support import reports
 
 NEW_DIGEST = "sha256:" + "12" * 32
@@ -75,6 +76,14 @@ def reference(**changes: Any) -> ReferenceDifference:
         "constants": Split(equal=("features", "targets")),
         "start": Split(equal=reports.COMPONENTS),
         "divergence": reports.at_gradient(),
+        "structure": StructureDifference(step=3, extra=("clip",), steps=98),
+        "counts": RunCounts(
+            compared=100,
+            differing=99,
+            stages=(StepCount(name="gradient", compared=100, differing=99, first_step=1),),
+            components=(StepCount(name="adam", compared=100, differing=0),),
+            equal_between=Stretch(first_step=2, last_step=2),
+        ),
         "metrics": (MetricChange(metric="loss", old=0.25, new=0.125),),
     }
     return ReferenceDifference(**(fields | changes))

@@ -195,13 +195,16 @@ class Forgery:
         }
         return row | self.rows.get(path, {})
 
-    def write_zip(self, path: Path, manifest: bytes | None = None) -> Path:
+    def write_zip(
+        self, path: Path, manifest: bytes | None = None, *, deflate: bool = False
+    ) -> Path:
         """Write in the pinned form of a zip."""
         with path.open("wb") as stream:
             writer = ArchiveWriter(stream)
             writer.add(MANIFEST, manifest or self.seal())
             for name in sorted(self.files.keys() - self.elsewhere, key=str.encode):
-                writer.add(name, self.files[name], executable=name in self.executables)
+                executable = name in self.executables
+                writer.add(name, self.files[name], executable=executable, deflate=deflate)
             writer.finish()
         return path
 

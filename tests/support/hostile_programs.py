@@ -307,7 +307,7 @@ _HANDED = (
     Program("hands-over-a-folder", "def work(_):\n    p = HANDED / 'step-000000002.json'\n    p.unlink(); p.mkdir()\nbefore_message('checkpointed', work)", _ADOPTED),
     Program("hands-over-too-much", "def work(_):\n    with open(HANDED / 'step-000000002.npz', 'ab') as s: s.truncate(8 << 20)\nbefore_message('checkpointed', work)", _ADOPTED),
     Program("hands-over-nothing", "before_message('checkpointed', lambda _: (HANDED / 'step-000000002.npz').unlink())", _ADOPTED),
-    Program("hands-over-other-weights", "def work(_):\n    import shutil\n    for e in ('json', 'npz'): shutil.copyfile(HANDED / f'step-000000002.{e}', 'x')\n    p = HANDED / 'step-000000002.npz'; d = bytearray(p.read_bytes()); d[-200] ^= 1; p.write_bytes(d)\nbefore_message('checkpointed', work)", _ADOPTED),
+    Program("hands-over-other-weights", "def work(_):\n    import shutil\n    for e in ('json', 'npz'): shutil.copyfile(HANDED / f'step-000000002.{e}', 'x')\n    p = HANDED / 'step-000000002.npz'; d = bytearray(p.read_bytes()); d[-200:-192] = b'tampered'; p.write_bytes(d)\nbefore_message('checkpointed', work)", _ADOPTED),
 )  # fmt: skip
 
 _ENDINGS = (

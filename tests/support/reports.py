@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from repropack._compare.patterns import run_with_patterns
 from repropack.models.differences import ArrayDifference, ElementDifference
 from repropack.models.environment import EnvironmentAccount, EnvironmentDifference
 from repropack.models.lint import LintFinding, LintReport
@@ -353,7 +354,7 @@ def differing_run(run: str = "reference", **changes: Any) -> RunVerification:
         "final_arrays": Split(equal=("adam.updates",), differing=("weights",)),
         "repeats": True,
     }
-    return verified_run(run, **(fields | changes))
+    return run_with_patterns(verified_run(run, **(fields | changes)))
 
 
 def verification(**changes: Any) -> VerificationReport:

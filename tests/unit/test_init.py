@@ -342,6 +342,19 @@ def test_where_nothing_that_is_read_is_found(tmp_path):
     )
 
 
+def test_a_script_with_a_loop_and_words_by_place(tmp_path):
+    """What is missing of its command, and what makes it a loop, is said."""
+    text = (
+        "import sys, repropack\nx = sys.argv[1]\nrun = repropack.attach(state={})\nopen('a', 'w')"
+    )
+    write(tmp_path, {"run.py": text})
+    report = begin(tmp_path, name="x", script=tmp_path / "run.py")
+    assert report.notes[:2] == (
+        'it takes words of sys.argv by their place: add them to command, as "{seed}"',
+        "it calls repropack.attach: add steps, or no step is compared or resumed",
+    )
+
+
 @pytest.mark.hostile
 def test_names_that_lead_nowhere(tmp_path):
     """Links, hidden files, other folders, patterns and impossible names are no inputs."""

@@ -24,6 +24,7 @@ from repropack._present.text import build_text, check_text, unpack_text
 from repropack._present.text_diff import diff_text
 from repropack._present.text_inspect import inspect_text
 from repropack._present.text_lint import lint_text
+from repropack._present.text_run_difference import run_difference_text
 from repropack._present.text_verify import verify_text
 from repropack._run.confinement.consent import Consent
 from repropack.errors import (
@@ -35,7 +36,7 @@ from repropack.errors import (
 )
 from repropack.models.base import Document
 from repropack.models.reports import ErrorReport, Problem, fault_of
-from tests.support import differences, reports
+from tests.support import differences, reports, run_differences
 
 Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
 
@@ -57,8 +58,8 @@ def replace(monkeypatch: pytest.MonkeyPatch, target: str, result: Any) -> Calls:
 BUILD, CHECK = "repropack.build.build_package", "repropack.check.check_package"
 VERIFY, INSPECT = "repropack.verify.verify_package", "repropack.inspect.inspect_package"
 LINT = "repropack.lint.lint_path"
-UNPACK = "repropack.unpack.unpack_package"
 UNPACK, DIFF = "repropack.unpack.unpack_package", "repropack.diff.diff_packages"
+DIFF_RUNS = "repropack.diff_of_runs.diff_runs"
 
 DIFFERS = reports.verification(verdict="differs", runs=(reports.differing_run(),))
 UNANSWERED = reports.verification(
@@ -82,9 +83,12 @@ ANSWERS: list[tuple[str, str, Document, Callable[[Any], str], int]] = [
     ("diff old.zip new.zip", DIFF, differences.identical(), diff_text, 0),
     ("diff old.zip new.zip", DIFF, differences.difference(), diff_text, 1),
     ("diff old.zip new.zip", DIFF, differences.damaged(), diff_text, 3),
+    ("diff a.jsonl b.jsonl", DIFF_RUNS, run_differences.identical(), run_difference_text, 0),
+    ("diff old.zip b.jsonl", DIFF_RUNS, run_differences.difference(), run_difference_text, 1),
+    ("diff old.zip::x new.zip", DIFF_RUNS, run_differences.damaged(), run_difference_text, 3),
     ("unpack lab.zip lab", UNPACK, reports.unpack_report(), unpack_text, 0),
 ]
-IDS = [f"{line.split()[0]}-{status}" for line, *_, status in ANSWERS]
+IDS = [f"{target.rpartition('.')[2]}-{status}" for _, target, *_, status in ANSWERS]
 
 
 @pytest.mark.parametrize(("line", "target", "report", "text", "status"), ANSWERS, ids=IDS)
@@ -96,8 +100,12 @@ def test_an_answer_goes_to_standard_output(
     status: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     """As text for people or as one document, with the same status, and nothing on stderr."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("old.zip", "new.zip", "a.jsonl", "b.jsonl"):  # `diff` looks at what lies there
+        (tmp_path / name).write_bytes(b"")
     replace(monkeypatch, target, report)
     assert main(line.split()) == status
     assert capsys.readouterr() == (text(report), "")
@@ -106,6 +114,32 @@ def test_an_answer_goes_to_standard_output(
     assert output.encode() == encode_canonical(report.model_dump(mode="json"))
     assert read_document(type(report), output.encode(), where="output") == report
     assert other == ""
+
+
+def test_arguments_of_diff_reach_its_use_cases(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two packages are one comparison, a run or a log on either side another."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("old.zip", "new.zip", "a.jsonl"):
+        (tmp_path / name).write_bytes(b"")
+    packages = replace(monkeypatch, DIFF, differences.identical())
+    runs = replace(monkeypatch, DIFF_RUNS, run_differences.identical())
+    limit = {"limits": Limits(max_entries=7)}
+    main(["diff", "old.zip", "new.zip", "--limit", "max_entries=7"])
+    main(["diff", "old.zip::reference", "a.jsonl", "--limit", "max_entries=7"])
+    main(["diff", "a.jsonl", "new.zip", "--fast"])
+    assert packages == [(("old.zip", "new.zip"), limit)]
+    assert runs == [
+        (("old.zip::reference", "a.jsonl"), {"believe_chains": False, **limit}),
+        (("a.jsonl", "new.zip"), {"believe_chains": True, "limits": Limits()}),
+    ]
+    capsys.readouterr()
+    assert main(["diff", "old.zip", "new.zip", "--fast"]) == 2
+    assert capsys.readouterr().err == (
+        "repropack: error: --fast: expected two runs or logs, observed two packages\n"
+        "hint: name the runs that are meant, such as PACKAGE::reference\n"
+    )
 
 
 def test_arguments_reach_the_use_cases(
@@ -140,8 +174,8 @@ def test_arguments_reach_the_use_cases(
     assert built == [(("lab", "x.zip"), given | {"left_over": "resume", "on_step": None, **told})]
     usual = {"limits": DEFAULT_LIMITS}
     assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest} | usual)]
-    asked = {"runs": ("reference",), "notebook": True, "expect_digest": digest}
-    nothing = {"runs": None, "notebook": False, "expect_digest": None}
+    asked = {"runs": ("reference",), "notebook": True, "zoom": True, "expect_digest": digest}
+    nothing = {"runs": None, "notebook": False, "zoom": True, "expect_digest": None}
     usually = nothing | {"inputs": {}, "recreate_environment": False, "consent": Consent()}
     assert verified == [
         (("x.zip",), usually | usual | given | {"on_step": None})

@@ -24,6 +24,18 @@ def test_every_public_name_is_there() -> None:
     assert repropack.UsageError is errors.UsageError
     assert {name for name in vars(errors) if name.endswith("Error")} <= set(repropack.__all__)
     assert repropack.__all__ == sorted(repropack.__all__)
+    assert {name for name in repropack.__all__ if "_" in name} == {
+        "audit_project",
+        "build_package",
+        "check_package",
+        "diff_arrays",
+        "diff_packages",
+        "diff_runs",
+        "lint_path",
+        "open_package",
+        "verify_package",
+        "zoom_difference",
+    }
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

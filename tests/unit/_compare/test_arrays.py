@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from repropack._compare.arrays import (
+from repropack._compare.arrays import describe_difference, same_bytes
+from repropack._compare.distances import (
     absolute_difference,
-    describe_difference,
     largest,
-    largest_ulp,
-    same_bytes,
+    largest_distance,
     ulp_distance,
 )
 from repropack.errors import UnsupportedDtypeError
@@ -121,7 +120,7 @@ def test_a_nan_has_no_distance_unless_its_bits_are_equal() -> None:
     left = np.array([nan, nan, nan, np.float32(1)])
     right = np.array([nan, other, np.float32(1), nan])
     assert ulps(left, right) == [0, NAN, NAN, NAN]
-    assert largest_ulp(ulp_distance(left, right)) is None
+    assert largest_distance(left, right) == 0
 
 
 def test_a_signalling_nan_is_compared_in_silence() -> None:
@@ -150,7 +149,7 @@ def test_integers_and_truth_values_have_no_units(dtype: str) -> None:
     """There is no last place to count."""
     array = np.zeros(2, dtype)
     assert ulp_distance(array, array) is None
-    assert largest_ulp(None) is None
+    assert largest_distance(array, array) == 0
 
 
 # ---------------------------------------------------------------- absolute differences
@@ -221,11 +220,22 @@ def test_the_largest_difference_ignores_what_cannot_be_compared(
     assert largest(np.array(values, np.float64)) == expected
 
 
-@pytest.mark.parametrize(("values", "expected"), [([], None), ([0], None), ([NAN, 3, 5], 5)])
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (of("<f4", []), of("<f4", []), 0),
+        (of("<f4", [1, math.nan, 0.0]), of("<f4", [1.0000001, 2, -0.0]), 1),
+        (of("<f8", [-1.0]), of("<f8", [1.0]), 0x3FF << 53),
+        (of("<f2", [math.inf]), of("<f2", [-math.inf]), 2 * 0x7C00),
+        (of("<c8", [complex(1, math.nan), 1]), of("<c8", [complex(9, 2), 1.0000001]), 1),
+        (of("<i4", [1]), of("<i4", [2]), 0),
+    ],
+)
 def test_the_largest_distance_ignores_what_cannot_be_compared(
-    values: list[int], expected: int | None
+    left: Any, right: Any, expected: int
 ) -> None:
-    assert largest_ulp(np.array(values, np.uint64)) == expected
+    """Neither part of a complex number counts where one of them is NaN."""
+    assert largest_distance(left, right) == expected
 
 
 # ---------------------------------------------------------------- descriptions
@@ -243,6 +253,8 @@ def test_a_description_names_the_first_elements() -> None:
         observed_type="<f4 (2, 3)",
         elements=6,
         elements_differing=1,
+        kind="one-element",
+        rows=(1, 1),
         largest_absolute=1.1920928955078125e-07,
         largest_ulp=2,
         first=(
@@ -336,6 +348,98 @@ def test_arrays_of_another_form_are_not_compared_by_element(
 def test_equal_arrays_have_nothing_to_describe() -> None:
     found = describe_difference("value", 3, np.arange(3.0), np.arange(3.0))
     assert (found.elements_differing, found.first, found.largest_absolute) == (0, (), None)
+    assert (found.kind, found.rows) == (None, None)
+
+
+QUIET = bits32(0x7FC00000)
+OTHER_NAN = bits32(0xFFC00001)
+
+
+def changed(shape: tuple[int, ...], *places: Any, to: float = 2.0) -> tuple[Any, Any]:
+    """Ones, and the same with other elements at some places."""
+    left = np.ones(shape, "<f4")
+    right = left.copy()
+    for place in places:
+        right[place] = to
+    return left, right
+
+
+@pytest.mark.parametrize(
+    ("pair", "kind", "rows"),
+    [
+        (changed((4, 3), (2, 1)), "one-element", (2, 2)),
+        (changed((4, 3), (2, 1), (2, 2)), "rows", (2, 2)),
+        (changed((4, 3), (1, 0), (2, 2)), "rows", (1, 2)),
+        (changed((4, 3), 0, 1, 2), "rows", (0, 2)),
+        (changed((4, 3), 0, 2), "scattered", (0, 2)),
+        (changed((4, 3), (slice(None), 1)), "scattered", (0, 3)),
+        (changed((4, 3), ...), "everything", (0, 3)),
+        (changed((5,), slice(1, 4)), "rows", (1, 3)),
+        (changed((5,), 1, 3), "scattered", (1, 3)),
+        (changed((1, 5), (0, 1), (0, 2)), "scattered", (0, 0)),
+        (changed((), ()), "one-element", None),
+        ((of("<f4", [0.0, 1, -0.0]), of("<f4", [-0.0, 1, 0.0])), "sign-of-zero", (0, 2)),
+        ((of("<f8", [0.0, 1]), of("<f8", [-0.0, 2])), "everything", (0, 1)),
+        ((np.array([QUIET, 1]), np.array([OTHER_NAN, 1])), "nan-payload", (0, 0)),
+        ((np.array([QUIET, 0], "<f4"), np.array([OTHER_NAN, -0.0], "<f4")), "bits-alone", (0, 1)),
+        ((np.array([QUIET, 1], "<f4"), of("<f4", [1, 1])), "one-element", (0, 0)),
+        ((of("<c8", [complex(0, 1)]), of("<c8", [complex(-0.0, 1)])), "sign-of-zero", (0, 0)),
+        ((of("<c8", [complex(0, 1)]), of("<c8", [complex(-0.0, 2)])), "one-element", (0, 0)),
+        ((of("<c16", [1j, 0]), of("<c16", [1j, 1])), "one-element", (1, 1)),
+        ((of("|b1", [0, 1]), of("|b1", [1, 0])), "everything", (0, 1)),
+        ((of("<i8", [0, 1, 2]), of("<i8", [0, 5, 6])), "rows", (1, 2)),
+    ],
+)  # fmt: skip
+def test_the_kind_of_a_difference(pair: Any, kind: str, rows: Any) -> None:
+    """Told by what the elements are and where they lie."""
+    found = describe_difference("value", 3, *pair)
+    assert (found.kind, found.rows, found.converted) == (kind, rows, None)
+    mirrored = describe_difference("value", 3, pair[1], pair[0])
+    assert (mirrored.kind, mirrored.rows) == (kind, rows)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "converted"),
+    [
+        (of("<f4", [1.5, math.nan]), of("<f8", [1.5, math.nan]), "equal"),
+        (of("<f8", [0.1, math.nan]), of("<f4", [0.1, math.nan]), "rounded"),
+        (of("<f8", [0.1, 1]), of("<f4", [0.2, 1]), "other"),
+        (of("<f8", [1e300]), of("<f4", [math.inf]), "rounded"),
+        (of("<c16", [0.1j]), of("<c8", [0.1j]), "rounded"),
+        (of("<i8", [1, -2]), of("<i4", [1, -2]), "equal"),
+        (of("<i8", [-1]), of("<u8", [2**64 - 1]), "other"),
+        (of("<i8", [3]), of("<f8", [3.0]), "equal"),
+        (of("<i8", [2**53 + 1]), of("<f8", [2.0**53]), "other"),
+        (of("|b1", [True, False]), of("<i8", [1, 0]), "equal"),
+        (of("|b1", [True]), of("<f8", [1.0]), "equal"),
+    ],
+)
+def test_values_of_two_types_are_compared(left: Any, right: Any, converted: str) -> None:
+    """A state that was cast holds the rounded values, which is worth knowing."""
+    found = describe_difference("value", 3, left, right)
+    assert (found.kind, found.converted, found.rows) == ("type", converted, None)
+    assert describe_difference("value", 3, right, left).converted == converted
+
+
+def test_values_of_another_shape_are_not_compared() -> None:
+    found = describe_difference("value", 3, np.zeros(3, "<f4"), np.zeros((3, 1), "<f4"))
+    assert (found.kind, found.converted) == ("shape", None)
+    found = describe_difference("value", 3, np.zeros(3, "<f4"), np.zeros((3, 1), "<f8"))
+    assert (found.kind, found.converted) == ("type", None)
+
+
+def test_rows_are_counted_across_blocks() -> None:
+    """A row that lies in two blocks is one row; a gap between blocks is one."""
+    left = np.zeros((8, 10_000))
+    band, gap = left.copy(), left.copy()
+    band[3:6, ::7] = 1
+    gap[2:4, 5] = gap[6, 5] = 1
+    found = describe_difference("value", 3, left, band)
+    assert (found.kind, found.rows, found.elements_differing) == ("rows", (3, 5), 4287)
+    assert describe_difference("value", 3, left, gap).kind == "scattered"
+    assert describe_difference("value", 3, left, left + 1).kind == "everything"
+    zeros = describe_difference("value", 3, left, -left)
+    assert (zeros.kind, zeros.elements_differing) == ("sign-of-zero", 80_000)
 
 
 def test_an_array_that_cannot_be_stored_cannot_be_described() -> None:

@@ -152,6 +152,8 @@ def test_an_array_down_to_its_elements() -> None:
             observed_type="<f4 (2, 3)",
             elements=6,
             elements_differing=2,
+            kind="scattered",
+            rows=(0, 1),
             largest_absolute=1.0,
             largest_ulp=2097152,
             first=elements(
@@ -168,16 +170,18 @@ def test_arrays_that_are_missing_or_of_another_form() -> None:
         "a.npz", npz(a=WEIGHTS, b=WEIGHTS, c=WEIGHTS), npz(b=WEIGHTS.T, c=WEIGHTS + 0j, d=WEIGHTS)
     )
     assert (found.missing, found.unexpected, found.arrays_differing) == (("a",), ("d",), 2)
-    assert found.arrays == tuple(
-        ArrayDifference(
-            array=name,
-            step=1,
-            expected_type="<f4 (2, 3)",
-            observed_type=observed,
-            elements=6,
-            elements_differing=6,
-        )
-        for name, observed in (("b", "<f4 (3, 2)"), ("c", "<c8 (2, 3)"))
+    shape, kind = found.arrays
+    assert shape == ArrayDifference(
+        array="b",
+        step=1,
+        expected_type="<f4 (2, 3)",
+        observed_type="<f4 (3, 2)",
+        elements=6,
+        elements_differing=6,
+        kind="shape",
+    )
+    assert kind == shape.model_copy(
+        update={"array": "c", "observed_type": "<c8 (2, 3)", "kind": "type", "converted": "equal"}
     )
 
 
@@ -228,6 +232,17 @@ def test_a_large_array_is_described_by_blocks() -> None:
     assert array.largest_absolute == 8.0
     assert array.largest_ulp == {"$int": str(0x4020 << 48)}
     assert [one.index for one in array.first] == [(0, 7), (1, 100_000), (2, 199_999)]
+
+
+def test_values_of_two_types_are_compared_by_blocks() -> None:
+    """The blocks of the narrower type hold more elements."""
+    left = np.linspace(0, 1, 300_000)
+    right = left.astype("<f4")
+    [array] = differ("a.npy", npy(left), npy(right)).arrays
+    assert (array.kind, array.converted) == ("type", "rounded")
+    right[-1] = 2
+    [array] = differ("a.npy", npy(right), npy(left)).arrays
+    assert (array.kind, array.converted) == ("type", "other")
 
 
 def test_the_first_elements_are_shown_however_the_blocks_lie() -> None:

@@ -34,6 +34,8 @@ from repropack.models.reports import ErrorReport
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = (
+    "arrays-difference",
+    "audit-report",
     "build-report",
     "check-report",
     "checkpoint",
@@ -49,6 +51,7 @@ NAMES = (
     "plan",
     "project",
     "results",
+    "run-difference",
     "unpack-report",
     "verification-report",
 )

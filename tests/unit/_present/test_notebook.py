@@ -26,6 +26,8 @@ from tests.support.experiment_sources import (
 )
 from tests.support.notebooks import notebook_of, play, playing
 
+pytestmark = pytest.mark.slow
+
 RECORD = '[record]\ncheckpoint-every = 2\nkeep = ["weights"]\nprinted = { loss = ".1f" }\n'
 COMPARISONS = """\
 [[comparisons]]

@@ -19,6 +19,8 @@ from tests.support.experiment_sources import updating, write_project
 from tests.support.notebooks import notebook_of, play, playing
 from tests.support.scripts import COMMAND, LOOP, LOOP_COMMAND, SCRIPT, write_script
 
+pytestmark = pytest.mark.slow
+
 
 def packed(folder: Path, script: str = SCRIPT, experiment: str = COMMAND) -> Path:
     """A package of a script, as a folder."""

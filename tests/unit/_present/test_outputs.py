@@ -145,7 +145,7 @@ def test_many_arrays_are_counted() -> None:
     others = dict.fromkeys(names, W + 1)
     lines = output_lines(differ("r.npz", npz(**names), npz(**others)))  # type: ignore[arg-type]
     assert [line for line in lines if line.startswith("array:")][-1].startswith(
-        "array:            a4: 6 of 6 elements"
+        "array:            a4: all 6 elements"
     )
     assert lines[-1] == "                  and 3 more arrays"
 

@@ -125,9 +125,14 @@ first divergence: step 1 · gradient      inputs equal (contributions), output d
                   gradient[12]  expected 0.25 (0x3e800000)         observed 0.25000003 (0x3e800001)
 final arrays:     differing: weights
 repeats here:     yes, a second run here gave the same bytes as the first one here
-consistent with:  the other environment (above); another order or rounding of this operation
-not with:         other values of batch, contributions (equal); another starting state (equal); a
-                  result that varies between launches (a second run here equals the first)
+consistent with:  the other environment (above)
+                  another order or rounding of an operation (gradient) [other-order]: what is
+                  recorded of its inputs is equal; elements differ in their last bits; a second run
+                  here equals the first
+not with:         another beginning: other constants, first state or batch [other-beginning]:
+                  configuration, constants and first state are equal; so are the stages before it
+                  an operation whose result varies between launches [varying-operation]: a second
+                  run here equals the first
 
 not verified:
 - resuming after steps other than 40
@@ -300,7 +305,7 @@ def test_a_text_fits_the_page_and_never_says_correct(name: str) -> None:
 HOSTILE = "\x1b[2J\r\nidentical  lab.zip\u202e" + "x" * 500
 FIXED = {
     "schema_name", "verdict", "claim", "kind", "role", "confinement", "expected", "date",
-    "package_digest", "evidence_digest",
+    "package_digest", "evidence_digest", "id",
 }  # fmt: skip
 
 
@@ -342,10 +347,11 @@ def test_a_failed_expectation_is_named() -> None:
     silent = reports.reversed_reduction(expected=None, held=None)
     results = reports.results(failed, silent)
     shown = build_text(reports.build_report(expectations_held=False, results=results))
+    command = "repropack diff replay-lab-1.0.0.zip replay-lab-1.0.0.zip::sampler-reset --zoom"
     assert (
         "\n1 of 1 expectation failed: sampler-reset. The package was written all the same.\n"
-        in shown
-    )
+        f"Where it began: {command}\n"
+    ) in shown
     assert shown.count("  NO\n") == 1
     held = reports.results(reports.sampler_reset(), silent)
     shown = build_text(reports.build_report(results=held))
@@ -354,7 +360,7 @@ def test_a_failed_expectation_is_named() -> None:
 
 FORGOTTEN = (
     "resume: step 11 · w: its inputs (gradient, state:w) are equal, its output differs: it depends "
-    "on\n  something that state_dict does not hold.\n"
+    "on\n  something that state_dict does not hold, or it varies by itself.\n"
 )
 
 
@@ -555,17 +561,20 @@ def test_figures_are_told_beside_the_runs() -> None:
 
 
 def test_differing_constants_stand_below_the_divergence() -> None:
-    """A resumed run over other data: named before any hypothesis, and no rounding is suspected."""
+    """A resumed run over other data: named before any pattern, and no rounding is suspected."""
     run = reports.differing_run(
         claim="exact-resume",
         first_step=41,
         divergence=reports.at_gradient(step=41, last_equal_step=40),
         arrays=(),
-        problems=tuple(f"constant {name!r} differs: expected a" for name in ("x", "targets")),
+        constants=Split(differing=("x", "targets")),
     )
     shown = verify_text(differing_verification(runs=(run,), environment=None))
     assert "output differs\nconstants differ: x, targets\n" in shown
-    assert "\nconsistent with:  other code or data\n" in shown
+    assert (
+        "\nconsistent with:  another beginning: other constants, first state or batch (x, targets)"
+        in shown
+    )
     assert "rounding" not in shown
 
 
@@ -607,11 +616,49 @@ def test_arrays_elsewhere_than_the_divergence_stand_by_themselves() -> None:
     assert "also:             constant 'x' differs\n" in shown
 
 
+def test_arrays_of_many_runs_stay_short() -> None:
+    """The four earliest arrays of a run, elements of the first run alone; the rest is counted."""
+    steps = (25, 24, 23, 22, 21, 20)
+    arrays = tuple(reports.gradient_array(array="checkpoint.w", step=step) for step in steps)
+    first = reports.differing_run(arrays=arrays)
+    second = reports.differing_run("restart", arrays=arrays[:5])
+    shown = verify_text(differing_verification(runs=(first, second)))
+    above, below = shown.split("run restart (")[-2:]
+    assert (above.count("array:  "), below.count("array:  ")) == (4, 4)
+    assert "\n                  and 2 more arrays; --format json has all\n" in above
+    assert "\n                  and 1 more array; --format json has all\n" in below
+    assert [line.split(":")[1].strip() for line in above.splitlines() if line[:6] == "array:"] == [
+        f"checkpoint.w at step {step}" for step in (20, 21, 22, 23)
+    ]
+    assert (above.count("  w[0]   expected"), below.count("  w[0]   expected")) == (4, 0)
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
         ({"observed_type": "<f8 (24,)"}, "type or shape: expected <f4 (24,), observed <f8 (24,)"),
-        ({"largest_ulp": None}, "19 of 24 elements, in their bits alone"),
+        (
+            {"observed_type": "<f8 (24,)", "kind": "type", "converted": "rounded"},
+            "observed <f8 (24,); the values are equal once the wider are rounded to the narrower",
+        ),
+        (
+            {"largest_ulp": None, "kind": "sign-of-zero"},
+            "19 of 24 elements, in the sign of zero alone",
+        ),
+        (
+            {"largest_ulp": None, "kind": "nan-payload"},
+            "19 of 24 elements, in the bits of NaNs alone",
+        ),
+        (
+            {"largest_ulp": None, "kind": "bits-alone"},
+            "19 of 24 elements, in the sign of zero and the bits of NaNs alone",
+        ),
+        (
+            {"kind": "rows", "rows": (3, 9)},
+            "19 of 24 elements, in rows 3 to 9 alone, at most 5 ulp",
+        ),
+        ({"kind": "rows", "rows": (3, 3)}, "19 of 24 elements, in row 3 alone, at most 5 ulp"),
+        ({"kind": "everything", "elements_differing": 24}, "all 24 elements, at most 5 ulp"),
         ({"elements": 1, "elements_differing": 1}, "1 of 1 element, at most 5 ulp"),
     ],
 )
@@ -619,7 +666,8 @@ def test_how_an_array_differs(changes: dict[str, Any], text: str) -> None:
     """Type and shape, bits alone, or a distance."""
     run = reports.differing_run(arrays=(reports.gradient_array(first=(), **changes),))
     shown = " ".join(verify_text(differing_verification(runs=(run,))).split())
-    assert f"output differs: {text}" in shown
+    assert "output differs: " in shown
+    assert text in shown
 
 
 def test_wide_elements_are_written_one_below_the_other() -> None:

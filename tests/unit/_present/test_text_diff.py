@@ -19,6 +19,7 @@ from tests.support import differences, reports
 DIFFERS = """\
 differs  old.zip and new.zip
 Changed: source, inputs, configuration, results. Equal: environment.
+They part at step 1 · gradient.
 
 old               replay-lab 1.0.0
 package digest    sha256:abababababababababababababababababababababababababababababababab
@@ -53,6 +54,10 @@ environment       the same in every point
 
 results           first divergence of the references: step 1 · gradient
   inputs equal (contributions), output differs.
+  other stages from step 3 on, at 98 steps: extra on the right: clip.
+  99 of 100 steps differ, in 1 of 1 stage and 0 of 1 component.
+  do they meet again? for a while: all that both recorded is equal at step 2.
+  stage by stage: `repropack diff OLD::reference NEW::reference`
   loss at its end: 0.25 -> 0.125
   changed full-checkpoint: before: Identical: every fingerprint is equal at 60 of 60 steps, and so
     is its final state (adam, sampler, weights). Now: FAILED: expected to be identical; observed

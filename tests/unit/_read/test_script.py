@@ -189,6 +189,22 @@ def test_arguments_that_are_required():
     assert found.required == ("--a", "b")
 
 
+def test_words_that_are_taken_by_their_place():
+    """Not the script's own name, and not what is handed on as a whole."""
+    assert facts("import sys\nseed = int(sys.argv[1])").takes_words
+    assert facts("from sys import argv\nseed = int(argv[2])").takes_words
+    for text in ("sys.argv[0]", "main(sys.argv[1:])", "row[1]", "argv"):
+        assert not facts(text).takes_words
+
+
+def test_a_loop_that_is_attached():
+    """By the library's name, or by that of its function; other libraries attach as well."""
+    assert facts("import repropack\nrun = repropack.attach(state={})").attaches
+    assert facts("from repropack import attach\nrun = attach(state={})").attaches
+    assert not facts("import debugger\ndebugger.attach()").attaches
+    assert not facts("import repropack\nrepropack.build_package('.')").attaches
+
+
 @pytest.mark.parametrize("text", ["not python at all", "\0", "x = " + "(" * 1000])
 def test_a_script_that_cannot_be_parsed(text):
     """Nothing is known of it."""

@@ -14,6 +14,8 @@ from repropack.models.plan import CommandPlan, ComparisonPlan
 from tests.support.commands import files_below, make_command_launcher
 from tests.support.experiment_sources import compare
 
+pytestmark = pytest.mark.slow
+
 AFTER = """\
 import json, os, sys
 seen = sorted(os.path.join(a, f) for a, _, b in os.walk(".") for f in b)

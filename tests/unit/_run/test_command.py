@@ -17,6 +17,8 @@ from repropack.models.plan import ExperimentPlan
 from tests.support.commands import WRITES, files_below, make_command_launcher
 from tests.support.experiment_sources import compare, opened
 
+pytestmark = pytest.mark.slow
+
 TELLS = """\
 import os, sys, json
 told = json.dumps({told})

@@ -19,6 +19,8 @@ from repropack.errors import (
 from tests.support.experiment_sources import compare, opened
 from tests.support.loops import BEGIN, CALM, LOOP, in_loop, make_loop_launcher
 
+pytestmark = pytest.mark.slow
+
 TWICE = "expected one call of attach, observed a second, in this process or in another of the run"
 OUTSIDE = "expected stages and metrics within the loop over steps(...), observed one outside of it"
 COMMAND = "command 'python train.py {seed}'"

@@ -28,6 +28,8 @@ from repropack.models.manifest import Entry
 from repropack.models.reports import UsedEnvironment
 from tests.support.wheels import simple_index, tiny_wheel
 
+pytestmark = pytest.mark.slow
+
 LIMITED = Sandbox("none", RunLimits(max_run_seconds=120))
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +34,16 @@ def fresh() -> Iterator[None]:
 def found(monkeypatch: pytest.MonkeyPatch, **levels: Any) -> None:
     """Let each level be what is said of it."""
     monkeypatch.setattr(probing, "probe_level", levels.__getitem__)
+
+
+def test_the_process_that_a_probe_may_not_reach_ends_with_the_judge() -> None:
+    """A judge that is killed cannot end it; its pipe closes all the same."""
+    command = [sys.executable, "-I", "-S", "-c", probing._VICTIM]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as victim:
+        assert victim.poll() is None
+        assert victim.stdin is not None
+        victim.stdin.close()
+        assert victim.wait(30) == 0
 
 
 def test_the_best_level_that_holds_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

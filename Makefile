@@ -8,8 +8,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGE := build/replay-lab-1.0.0.zip
-# Tests wait for processes that they start: one more of them than processors keeps these busy.
-SPREAD := -n $(shell echo $$(( $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1 ))) --dist loadfile
+SPREAD := -n auto --dist loadfile
 
 PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
 	if $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' \

@@ -66,11 +66,6 @@ def read_test_requirements() -> list[str]:
     return [line for line in extra if re.split(r"[^\w-]", line)[0] in TEST_DISTRIBUTIONS]
 
 
-def processes() -> str:
-    """How many processes share the tests: one more than processors, as in the Makefile."""
-    return str(len(os.sched_getaffinity(0)) + 1)
-
-
 def copy_tests(folder: Path) -> None:
     """Copy what the tests need to ``folder``; never the sources of the package."""
     for name in COPIED:
@@ -106,7 +101,7 @@ def main(arguments: list[str]) -> int:
             run([python, *pip, "install", f"{wheel}[notebook]", *read_test_requirements()], folder)
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
-            options = ["-n", processes(), "--dist", "loadfile", "-p", "no:cacheprovider"]
+            options = ["-n", "auto", "--dist", "loadfile", "-p", "no:cacheprovider"]
             run([python, "-m", "pytest", *options, *ON_THE_WHEEL], place)
         except subprocess.CalledProcessError as failure:
             sys.stderr.write(f"the wheel's test ended with status {failure.returncode}\n")

@@ -14,6 +14,8 @@ from repropack.errors import ExperimentLoadError, StateError, StepError, UsageEr
 from repropack.models.reports import RunClaim, RunVerification
 from tests.support.experiment_sources import SOURCES, compare, make_launcher, opened, run_reference
 
+pytestmark = pytest.mark.slow
+
 
 def held(
     launcher: Launcher, claim: RunClaim = "exact-resume", /, **intervention: Any

@@ -37,6 +37,8 @@ from tests.support.experiment_sources import (
     updating,
 )
 
+pytestmark = pytest.mark.slow
+
 ENTRY = "entry point 'tiny_lab:Experiment'"
 
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from repropack._format.canonical import encode_canonical
-from repropack._format.checkpoints import describe_state, write_state
 from repropack._format.layout import REFERENCE_RUN, RUNS, SOURCE
 from repropack._format.log import CHAIN_START
 from repropack._format.state import EncodedState, component_of
@@ -39,6 +37,7 @@ from repropack._run.materials import Materials
 from repropack._run.recorder import RecordedRun, Recorder
 from repropack._run.runtime import PRESENT, Runtime
 from repropack._run.session import START_NAME
+from repropack._run.state_files import write_state_files
 from repropack._run.zoom import SeenStep
 from repropack.errors import CouldNotRunError, StateError
 from repropack.models.log import Declaration
@@ -376,10 +375,7 @@ def write_start(state: EncodedState, folder: Path) -> None:
         OSError: it cannot be written.
     """
     folder.mkdir()
-    with (folder / f"{START_NAME}.npz").open("wb") as stream:
-        write_state(stream, state)
-    stored = encode_canonical(describe_state(state).model_dump(mode="json"))
-    (folder / f"{START_NAME}.json").write_bytes(stored)
+    write_state_files(folder, START_NAME, state)
 
 
 def _merged(state: EncodedState, initial: EncodedState, reset: frozenset[str]) -> EncodedState:

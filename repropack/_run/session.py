@@ -17,10 +17,7 @@ import numpy.typing as npt
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import (
     checkpoint_name,
-    describe_state,
     fingerprint_constants,
-    read_state,
-    write_state,
 )
 from repropack._format.state import EncodedState, decode_state, encode_state, fingerprint_components
 from repropack._run.environment import observe_environment
@@ -29,6 +26,7 @@ from repropack._run.guard import check_guard
 from repropack._run.kept import KeptArrays
 from repropack._run.loading import last_line
 from repropack._run.probe_card import changed_families, probe_card
+from repropack._run.state_files import read_state_files, write_state_files
 from repropack._run.watching import Watcher
 from repropack._run.zoomed import ZoomedStep
 from repropack.errors import (
@@ -38,7 +36,6 @@ from repropack.errors import (
 )
 from repropack.experiment import State, Trace, constants_of
 from repropack.models.base import Model
-from repropack.models.checkpoint import StoredState
 from repropack.models.worker import (
     Checkpointed,
     Finished,
@@ -173,9 +170,7 @@ class Session:
             ExperimentError: ``load_state_dict`` raised.
         """
         folder = Path(self._job.start or "")
-        stored = StoredState.model_validate_json((folder / f"{START_NAME}.json").read_bytes())
-        with (folder / f"{START_NAME}.npz").open("rb") as stream:
-            state = decode_state(read_state(stream, stored, where=f"{START_NAME}.npz"))
+        state = decode_state(read_state_files(folder, START_NAME))
         self.guarded(self.called("load_state_dict"), lambda: experiment.load_state_dict(state))
 
     def open_step(self, step: int) -> Trace:
@@ -337,21 +332,13 @@ class Session:
 
     def _store(self, state: EncodedState, step: int) -> tuple[tuple[str, str], ...]:
         name = checkpoint_name(step)
-        stored = describe_state(state)
-
-        def write() -> None:
-            with (self._output / f"{name}.npz").open("wb") as stream:
-                write_state(stream, state)
-            document = encode_canonical(stored.model_dump(mode="json"))
-            (self._output / f"{name}.json").write_bytes(document)
-
-        self._writing(write)
+        stored = self._writing(lambda: write_state_files(self._output, name, state))
         return stored.components
 
-    def _writing(self, write: Callable[[], None]) -> None:
+    def _writing(self, write: Callable[[], _T]) -> _T:
         """Write what is handed over; a disk that is full or fails is no fault of the experiment."""
         try:
-            write()
+            return write()
         except OSError as error:
             raise CouldNotRunError(
                 f"run {self._job.run!r}, step {self.step}: what was recorded cannot be handed "

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from repropack._format.canonical import encode_canonical
-from repropack._format.checkpoints import describe_state, read_state, write_state
 from repropack._format.npz import NpzReader
 from repropack._format.state import EncodedState
 from repropack._run.handed import HandedFolder, TakenRows, nonsense
+from repropack._run.state_files import read_state_files, write_state_files
 from repropack._run.zoomed import AFTER, BEFORE
 from repropack.errors import CouldNotRunError
-from repropack.models.checkpoint import StoredState
 from repropack.models.worker import Stepped, Zoomed
 
 _Components = tuple[tuple[str, str], ...] | None
@@ -64,7 +62,7 @@ class SeenStep:
             stored, state = handed.read_stored(name)
             if components not in {None, stored.components}:
                 raise self._nonsense(run, f"{name} does not hold the state that was recorded")
-            self._write(name, state)
+            write_state_files(self._folder, name, state)
             for suffix in ("npz", "json"):
                 handed.remove(f"{name}.{suffix}")
         rows = TakenRows(run, self._folder)
@@ -93,17 +91,8 @@ class SeenStep:
 
     def state(self, *, after: bool) -> EncodedState:
         """The state before the step, or after it."""
-        name = AFTER if after else BEFORE
-        stored = StoredState.model_validate_json((self._folder / f"{name}.json").read_bytes())
-        with (self._folder / f"{name}.npz").open("rb") as stream:
-            return read_state(stream, stored, where=f"{name}.npz")
+        return read_state_files(self._folder, AFTER if after else BEFORE)
 
     @staticmethod
     def _nonsense(run: str, problem: str) -> CouldNotRunError:
         return nonsense(run, problem)
-
-    def _write(self, name: str, state: EncodedState) -> None:
-        with (self._folder / f"{name}.npz").open("wb") as stream:
-            write_state(stream, state)
-        document = encode_canonical(describe_state(state).model_dump(mode="json"))
-        (self._folder / f"{name}.json").write_bytes(document)

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from repropack._format.canonical import encode_canonical
-from repropack._format.checkpoints import describe_state, write_state
 from repropack._format.state import EncodedState
 from repropack._run.kept import KeptArrays
+from repropack._run.state_files import write_state_files
 from repropack.models.worker import Zoomed
 
 BEFORE, AFTER = "zoom-before", "zoom-after"
@@ -36,7 +35,7 @@ class ZoomedStep:
 
     def before(self, state: EncodedState) -> None:
         """Write the state before the step."""
-        self._write(BEFORE, state)
+        write_state_files(self._folder, BEFORE, state)
 
     def keep(self, stage: str, array: npt.NDArray[Any]) -> None:
         """Write a stage of the step."""
@@ -48,11 +47,5 @@ class ZoomedStep:
         Returns:
             The message that says what was handed over.
         """
-        self._write(AFTER, state)
+        write_state_files(self._folder, AFTER, state)
         return Zoomed(step=self.step, stages=self._stages.hand_over())
-
-    def _write(self, name: str, state: EncodedState) -> None:
-        with (self._folder / f"{name}.npz").open("wb") as stream:
-            write_state(stream, state)
-        document = encode_canonical(describe_state(state).model_dump(mode="json"))
-        (self._folder / f"{name}.json").write_bytes(document)

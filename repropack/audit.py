@@ -47,6 +47,7 @@ from repropack.models.audit import (
     ResetEffect,
 )
 from repropack.models.patterns import DrawDistance
+from repropack.models.plan import Plan
 from repropack.models.reports import Problem
 from repropack.models.results import Divergence
 
@@ -108,14 +109,15 @@ def audit_project(
     _check_runs(max_runs, max(1, len(set(resume_at))))
     check_own_name()
     work = new_folder("repropack-audit-")
-    sources = choose_sources(loaded, work)
     try:
-        launcher = _launcher(loaded, sources, work, on_step)
-        audit = _Audit(launcher, Auditor(launcher), tuple(resume_at), max_runs, on_plan)
-        found = audit.run()
-    except RepropackError as error:
-        sources.explain(error)
-        raise
+        sources = choose_sources(loaded, work)
+        try:
+            launcher = _launcher(loaded, plan, sources, work, on_step)
+            audit = _Audit(launcher, Auditor(launcher), tuple(resume_at), max_runs, on_plan)
+            found = audit.run()
+        except RepropackError as error:
+            sources.explain(error)
+            raise
     finally:
         remove_tree(work)
     path = "the built-in replay lab" if project is None else shown_path(project)
@@ -148,10 +150,9 @@ def _check_steps(steps: tuple[int, ...], last_step: int) -> None:
 
 
 def _launcher(
-    project: Project, sources: ChosenSources, work: Path, on_step: OnStep | None
+    project: Project, plan: Plan, sources: ChosenSources, work: Path, on_step: OnStep | None
 ) -> Launcher:
     """Copy what the runs are given, and settle how they are executed."""
-    plan = audited_plan(project.plan())
     for name in ("tree", "scratch"):
         (work / name).mkdir()
     materials, _ = copy_materials(project, sources.files, work)

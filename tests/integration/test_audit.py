@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from repropack._cli.main import main
 from repropack._format.schemas import read_document
 from repropack.audit import audit_project
-from repropack.errors import UsageError
+from repropack.errors import ProjectError, UsageError
 from repropack.models.audit import AuditedReset, AuditReport
 from tests.support.experiment_sources import BEHAVING, LYING, experiment, write_project
 from tests.support.loops import BEGIN, LOOP
@@ -240,4 +241,20 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path):
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert json.loads(output)["code"] == "interrupted"
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_source_that_cannot_be_chosen_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The audit's own folder goes also where nothing of it was used."""
+    project = write_project(tmp_path / "project", FORGETFUL, steps=6)
+    file = project / "repropack.toml"
+    file.write_text(
+        re.sub(r"(?m)^source = .*$", 'source = ["no-such-*.py"]', file.read_text("utf-8")), "utf-8"
+    )
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    with pytest.raises(ProjectError):
+        audit_project(project)
     assert list((tmp_path / "temporary").iterdir()) == []

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from repropack._compare.arrays import same_bytes
 from repropack._compare.distances import absolute_difference, largest, largest_distance
 from repropack._compare.evidence import Evidence
 from repropack._compare.logs import LogComparison, LogView, StepPair, split, view_from
@@ -24,6 +25,8 @@ from repropack.models.patterns import DrawDistance, Pattern
 from repropack.models.results import Divergence, FinalMetric, Split, StepCount
 
 Ranges = tuple[tuple[int, int], ...]
+_Entry = tuple[bytes | None, Mapping[str, np.ndarray[Any, Any]]]
+"""A value that is no array as it is stored, and arrays by their full names."""
 
 
 @dataclass
@@ -179,10 +182,9 @@ def final_distances(expected: EncodedState, observed: EncodedState) -> tuple[Fin
     Returns:
         One for each component that differs, sorted.
     """
+    left, right = _entries(expected), _entries(observed)
     differing = [
-        name
-        for name in sorted({*expected.names(), *observed.names()})
-        if _entry(expected, name) != _entry(observed, name)
+        name for name in sorted({*left, *right}) if not _equal(left.get(name), right.get(name))
     ]
     by_component: dict[str, list[str]] = {}
     for name in differing:
@@ -202,8 +204,9 @@ def differing_values(left: EncodedState, right: EncodedState) -> tuple[str, ...]
     Returns:
         The names, sorted.
     """
-    both = sorted(set(left.names()) & set(right.names()))
-    return tuple(name for name in both if _entry(left, name) != _entry(right, name))
+    one, other = _entries(left), _entries(right)
+    both = sorted(one.keys() & other.keys())
+    return tuple(name for name in both if not _equal(one[name], other[name]))
 
 
 def _distance(
@@ -242,15 +245,19 @@ def _pairs(
         yield left, right
 
 
-def _entry(state: EncodedState, name: str) -> object:
-    """A value with all its arrays, to be compared."""
-    arrays = [
-        (key, array.dtype.str, array.shape, array.tobytes())
-        for key, array in sorted(state.arrays.items())
-        if key.split("#", 1)[0] == name
-    ]
-    value = encode_canonical(state.values[name]) if name in state.values else None
-    return value, arrays
+def _entries(state: EncodedState) -> dict[str, _Entry]:
+    """Each value of a state with all its arrays, by name."""
+    values = {name: encode_canonical(value) for name, value in state.values.items()}
+    arrays: dict[str, dict[str, np.ndarray[Any, Any]]] = {name: {} for name in state.names()}
+    for key, array in state.arrays.items():
+        arrays[key.split("#", 1)[0]][key] = array
+    return {name: (values.get(name), own) for name, own in arrays.items()}
+
+
+def _equal(left: _Entry | None, right: _Entry | None) -> bool:
+    if left is None or right is None or left[0] != right[0] or left[1].keys() != right[1].keys():
+        return False
+    return all(same_bytes(array, right[1][key]) for key, array in left[1].items())
 
 
 def _stages(pair: StepPair) -> tuple[tuple[str, str], ...]:

@@ -42,7 +42,7 @@ from repropack._run.notebook_form import notebook_bytes
 from repropack._run.recorder import RecordedRun
 from repropack._run.workplace import ASSEMBLED, RECORDED, SCRATCH
 from repropack.errors import CouldNotRunError, InexactResumeError
-from repropack.models.plan import Plan
+from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.results import Results
 
 
@@ -150,19 +150,26 @@ def _check_identical(results: Results, container: Container) -> None:
 
 
 def _check_spliced(plan: Plan, results: Results, runs: tuple[RecordedRun, ...]) -> None:
-    """Runs that were continued stand only where no resume of the plan shows them to be inexact."""
+    """Runs that were continued stand only where nothing of the plan shows that to be inexact."""
     spliced = next((run for run in runs if run.continued_after), None)
     if spliced is None:
         return
     for comparison, outcome in zip(plan.comparisons, results.comparisons, strict=True):
-        changed = comparison.reset or comparison.config or comparison.hash_seed
-        if comparison.resume_at is not None and not changed and not outcome.identical:
+        if _should_repeat(comparison) and not outcome.identical:
+            same = "a second run" if comparison.resume_at is None else "a resume"
             raise InexactResumeError(
                 spliced.name,
                 spliced.continued_after[-1],
-                f"comparison {comparison.name!r}, a resume without any change, parts from the "
+                f"comparison {comparison.name!r}, {same} without any change, parts from the "
                 "reference",
             )
+
+
+def _should_repeat(comparison: ComparisonPlan) -> bool:
+    """Whether nothing is changed; a hash seed is a change where no equality is expected."""
+    if comparison.config or comparison.reset:
+        return False
+    return comparison.hash_seed is None or comparison.expect == "identical"
 
 
 def _repeated(results: Results) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from repropack.errors import (
     StepError,
     UsageError,
 )
+from tests.support.equal_files import assert_same_bytes
 from tests.support.experiment_sources import (
     DATACLASS,
     PYDANTIC,
@@ -156,7 +157,7 @@ def test_a_package_built_twice_is_the_same_file(
         build_package(project, "b.zip")
     finally:
         os.umask(before)
-    assert (out / "a.zip").read_bytes() == (out / "b.zip").read_bytes()
+    assert_same_bytes((out / "a.zip"), (out / "b.zip"))
     assert {(out / name).stat().st_mode & 0o777 for name in ("a.zip", "b.zip")} == {0o644}
 
 
@@ -369,7 +370,7 @@ def test_a_failure_at_any_stage_leaves_the_old_package(
             build_package(project, out / "tiny.zip", force=True)
     assert caught.value.message == ".tiny.zip.work: the disk is gone"
     assert caught.value.hint == KEPT
-    assert (out / "tiny.zip").read_bytes() == old
+    assert_same_bytes((out / "tiny.zip"), old)
     assert left(out) == [".tiny.zip.work", "tiny.zip"]
     build_package(project, out / "tiny.zip", force=True, left_over="resume", on_step=never)
     assert left(out) == ["tiny.zip"]

@@ -24,6 +24,7 @@ from repropack.errors import CommandError, CouldNotRunError, ProjectError, Usage
 from repropack.models.reports import VerificationReport
 from repropack.verify import verify_package
 from tests.support.commands import WRITES, write_script_project
+from tests.support.equal_files import assert_same_bytes
 from tests.support.hostile import take_apart
 
 pytestmark = pytest.mark.slow
@@ -333,7 +334,7 @@ def test_a_build_that_was_killed_goes_on(tmp_path: Path, place: str, seen: list[
     )
     assert made == seen
     build_package(tmp_path / "lab", tmp_path / "whole.zip", unexecuted_notebook=True)
-    assert (tmp_path / "built.zip").read_bytes() == (tmp_path / "whole.zip").read_bytes()
+    assert_same_bytes((tmp_path / "built.zip"), (tmp_path / "whole.zip"))
     files_of = take_apart(tmp_path / "built.zip").files
     assert files_of["runs/reference/outputs/out.txt"] == b"done\n"
     assert files_of["after/sum.txt"] == b"done\ndone\n"
@@ -475,7 +476,7 @@ def test_nothing_is_published_where_a_command_fails(tmp_path: Path) -> None:
     project.write_text(project.read_text("utf-8").replace("1.0.0", "1.0.1"), "utf-8")
     with pytest.raises(CommandError):
         build_package(tmp_path / "lab", path, force=True)
-    assert path.read_bytes() == before
+    assert_same_bytes(path, before)
 
 
 def test_a_package_of_a_command_can_be_a_folder(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from repropack.errors import CouldNotRunError, InexactResumeError, RepropackErro
 from repropack.models.reports import BuildReport
 from repropack.unpack import unpack_package
 from tests.support.environments import RECORD
+from tests.support.equal_files import assert_same_bytes
 from tests.support.experiment_sources import SOURCES
 from tests.support.experiments import TINY, write_project
 from tests.support.notebooks import as_if_executed
@@ -135,7 +136,7 @@ def test_a_build_that_goes_on_gives_the_same_file(
     assert seen[0] == first
     expected = [] if continued is None else [(run, continued)]
     assert [(row.run, row.after_steps) for row in report.continued] == expected
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
     assert sorted(path.name for path in build.target.parent.iterdir()) == ["project", "tiny.zip"]
 
 
@@ -150,7 +151,7 @@ def test_a_build_that_is_interrupted_again_and_again_gives_the_same_file(build: 
         ("reference", (3, 3, 6)),
         ("faster", (3, 6)),
     ]
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 def test_a_directory_that_goes_on_is_the_same_package(build: Build, tmp_path: Path):
@@ -242,7 +243,7 @@ def test_what_is_torn_is_not_believed(build: Build, harm: Callable[[Build], None
     harm(build)
     _, seen = build.resume()
     assert seen[0] == ("reference", step)
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +275,7 @@ def test_what_cannot_be_read_is_not_given_up(
     assert sorted(build.work.glob("recorded/**/*")) == before
     _, seen = build.resume()
     assert seen[0] == ("reference", 7)
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 def test_a_run_that_has_ended_is_looked_at_before_it_is_believed(build: Build):
@@ -283,7 +284,7 @@ def test_a_run_that_has_ended_is_looked_at_before_it_is_believed(build: Build):
     flip(build.work / STATES / "step-000000010.npz", 150)
     _, seen = build.resume()
     assert seen[0] == ("reference", 1)
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 def test_an_interrupted_build_is_neither_continued_nor_lost_unasked(build: Build, capsys):
@@ -305,14 +306,14 @@ def test_an_interrupted_build_is_neither_continued_nor_lost_unasked(build: Build
     seen: list[tuple[str, int]] = []
     build_package(build.project, build.target, left_over="discard", on_step=noting(seen))
     assert seen[0] == ("reference", 1)
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 def test_resuming_where_nothing_is_left_builds(build: Build):
     """So a script may always say ``--resume``."""
     report, seen = build.resume()
     assert (seen[0], report.continued) == (("reference", 1), ())
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 def change_source(build: Build) -> None:
@@ -367,7 +368,7 @@ def test_another_build_is_not_continued(
     shutil.copytree(tmp_path / "before", build.project)
     _, seen = build.resume()
     assert seen[0] == ("reference", 4)
-    assert build.target.read_bytes() == build.whole
+    assert_same_bytes(build.target, build.whole)
 
 
 def test_another_version_of_a_distribution_is_named(build: Build, monkeypatch: pytest.MonkeyPatch):

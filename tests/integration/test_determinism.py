@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.equal_files import assert_same_bytes
 from tests.support.expected import EVIDENCE_DIGEST
 from tests.support.experiments import TINY, write_project
 
@@ -129,7 +130,7 @@ def test_the_callers_process_leaves_no_trace(
 ) -> None:
     """Umask, variables, time zone, locale, hash seed, home and clock."""
     build(project, tmp_path / "tiny.zip", **condition)
-    assert (tmp_path / "tiny.zip").read_bytes() == first
+    assert_same_bytes((tmp_path / "tiny.zip"), first)
 
 
 def test_the_working_directory_leaves_no_trace(project: Path, first: bytes, tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_the_working_directory_leaves_no_trace(project: Path, first: bytes, tmp_
     (tmp_path / "json.py").write_text("raise SystemExit('imported from the working directory')")
     relative = os.path.relpath(project, tmp_path)
     build(relative, "built.zip", cwd=tmp_path, before="import sys; sys.path.remove('')\n")
-    assert (tmp_path / "built.zip").read_bytes() == first
+    assert_same_bytes((tmp_path / "built.zip"), first)
 
 
 def test_the_places_and_times_of_the_sources_leave_no_trace(
@@ -150,14 +151,14 @@ def test_the_places_and_times_of_the_sources_leave_no_trace(
         os.utime(place, (0, 2_000_000_000))
         place.chmod(0o700 if place.is_dir() else 0o600)
     build(copy, tmp_path / "tiny.zip")
-    assert (tmp_path / "tiny.zip").read_bytes() == first
+    assert_same_bytes((tmp_path / "tiny.zip"), first)
 
 
 def test_the_order_of_tables_and_files_leaves_no_trace(first: bytes, tmp_path: Path) -> None:
     """Keys of the project file in another order, files created in another order."""
     project = make_project(tmp_path / "tiny", reverse=True)
     build(project, tmp_path / "tiny.zip")
-    assert (tmp_path / "tiny.zip").read_bytes() == first
+    assert_same_bytes((tmp_path / "tiny.zip"), first)
 
 
 def test_caches_beside_the_sources_are_not_packed(first: bytes, tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_caches_beside_the_sources_are_not_packed(first: bytes, tmp_path: Path) 
     subprocess.run([sys.executable, "-m", "compileall", "-q", str(project)], check=True)
     assert (project / "__pycache__").is_dir()
     build(project, tmp_path / "tiny.zip")
-    assert (tmp_path / "tiny.zip").read_bytes() == first
+    assert_same_bytes((tmp_path / "tiny.zip"), first)
 
 
 def test_building_over_a_package_gives_the_same(
@@ -178,7 +179,7 @@ def test_building_over_a_package_gives_the_same(
     subprocess.run(
         [sys.executable, "-c", script, str(project), str(tmp_path / "tiny.zip")], check=True
     )
-    assert (tmp_path / "tiny.zip").read_bytes() == first
+    assert_same_bytes((tmp_path / "tiny.zip"), first)
 
 
 def test_threads_are_recorded_and_change_no_evidence(project: Path, tmp_path: Path) -> None:
@@ -212,4 +213,4 @@ def test_the_lab_is_the_same_file_under_all_of_it(lab_package: Path, tmp_path: P
         umask=0o077,
     )
     assert digests[1] == EVIDENCE_DIGEST
-    assert (tmp_path / "lab.zip").read_bytes() == lab_package.read_bytes()
+    assert_same_bytes((tmp_path / "lab.zip"), lab_package)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from repropack.errors import ConfinementUnavailableError, InexactResumeError
 from repropack.models.reports import BuildReport
 from repropack.models.results import ComparisonOutcome
 from repropack.verify import verify_package
+from tests.support.equal_files import assert_same_bytes
 from tests.support.examples import EXAMPLES, FOLDER, Example, Found
 from tests.support.notebooks import as_if_executed
 
@@ -146,9 +147,9 @@ def kill_at(example: Example, target: Path, run: str, lines: int) -> None:
 def test_a_killed_build_goes_on_to_the_same_file(
     packages: Packages, name: str, tmp_path: Path
 ) -> None:
-    """SIGKILL at a step of a run drawn by chance; ``--resume`` gives the package byte for byte."""
+    """SIGKILL at a step of a run, drawn by chance; ``--resume`` gives the package byte for byte."""
     example, target = EXAMPLES[name], tmp_path / f"{name}.zip"
-    draw = random.Random()
+    draw = random.Random(None if EVERY_EXAMPLE else name)
     run = draw.choice(("reference", *example.found))
     outcome: Any = {row.run: row for row in packages[name][1].results.comparisons}.get(run)
     first = 1 if outcome is None else outcome.first_step
@@ -162,17 +163,37 @@ def test_a_killed_build_goes_on_to_the_same_file(
     if report is None:
         assert not target.exists()
         return
-    assert target.read_bytes() == packages[name][0].read_bytes(), f"killed in {run} at {lines}"
+    assert_same_bytes(target, packages[name][0], f"killed in {run} at {lines}")
     assert report.expectations_held
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
-def test_a_comparison_that_was_continued_inexactly_is_not_published(tmp_path: Path) -> None:
-    """Killed before the late decay, continued from step 60: the decay would come later still."""
-    target = tmp_path / "forgotten.zip"
-    kill_at(EXAMPLES["forgotten-state"], target, "resume-at-40", lines=28)  # step 66
+def interrupt_at(run: str, step: int) -> Callable[[str, int, int], None]:
+    def interrupt(name: str, at: int, last: int) -> None:
+        if (name, at) == (run, step):
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
+@pytest.mark.parametrize(
+    ("run", "step", "checkpoint", "shown_by"),
+    [
+        ("reference", 45, 40, "independent-restart"),  # as inexact as the resume at 40: equal to it
+        ("reference", 55, 50, "independent-restart"),
+        ("independent-restart", 66, 60, "independent-restart"),
+        ("resume-at-40", 66, 60, "resume-at-40"),  # the decay would come later still
+    ],
+)
+def test_what_was_continued_inexactly_is_not_published(
+    run: str, step: int, checkpoint: int, shown_by: str, tmp_path: Path
+) -> None:
+    """Whichever run it was: a second run or a resume, without any change, shows it."""
+    example, target = EXAMPLES["forgotten-state"].path, tmp_path / "forgotten.zip"
+    with pytest.raises(KeyboardInterrupt):
+        build_package(example, target, on_step=interrupt_at(run, step))
     with pytest.raises(InexactResumeError) as caught:
-        build_package(EXAMPLES["forgotten-state"].path, target, left_over="resume")
-    assert (caught.value.run, caught.value.checkpoint) == ("resume-at-40", 60)
-    assert "comparison 'resume-at-40'" in caught.value.problem
+        build_package(example, target, left_over="resume")
+    assert (caught.value.run, caught.value.checkpoint) == (run, checkpoint)
+    assert f"comparison {shown_by!r}" in caught.value.problem
     assert not target.exists()

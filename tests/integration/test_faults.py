@@ -23,6 +23,7 @@ from repropack.build import build_package
 from repropack.check import check_package
 from repropack.errors import CouldNotRunError
 from repropack.unpack import unpack_package
+from tests.support.equal_files import assert_same_bytes
 from tests.support.experiments import TINY, write_project
 from tools.kill_builds import kill_builds
 
@@ -360,7 +361,7 @@ def test_a_full_disk_at_any_size(project: Path, package: Path, tmp_path: Path):
             done = build(project, target)
             statuses[done.returncode] += 1
             if done.returncode == 0:
-                assert target.read_bytes() == package.read_bytes()
+                assert_same_bytes(target, package)
                 continue
             assert done.returncode == 4
             assert "No space left on device" in said_once(done) + done.stderr
@@ -369,7 +370,7 @@ def test_a_full_disk_at_any_size(project: Path, package: Path, tmp_path: Path):
             assert not target.exists()
             remount(disk, "size=8m")
             assert build(project, target, "--resume").returncode == 0
-            assert target.read_bytes() == package.read_bytes()
+            assert_same_bytes(target, package)
             assert [path.name for path in disk.iterdir()] == ["tiny.zip"]
     assert set(statuses) == {0, 4}
 
@@ -384,7 +385,7 @@ def test_a_disk_without_inodes(project: Path, package: Path, tmp_path: Path, ino
         assert not (disk / "tiny.zip").exists()
         remount(disk, "nr_inodes=400")
         assert build(project, disk / "tiny.zip", "--resume").returncode == 0
-        assert (disk / "tiny.zip").read_bytes() == package.read_bytes()
+        assert_same_bytes((disk / "tiny.zip"), package)
 
 
 def test_a_disk_that_can_only_be_read(project: Path, package: Path, tmp_path: Path):
@@ -403,7 +404,7 @@ def test_a_disk_that_can_only_be_read(project: Path, package: Path, tmp_path: Pa
         )
         assert unpacked.returncode == 2
         assert said_once(unpacked) == "tiny: cannot be written there: Read-only file system"
-        assert (disk / "tiny.zip").read_bytes() == package.read_bytes()
+        assert_same_bytes((disk / "tiny.zip"), package)
 
 
 def test_a_report_that_cannot_be_kept_does_not_cost_the_verdict(lab_package: Path, tmp_path: Path):
@@ -489,7 +490,7 @@ def test_a_wrong_clock_leaves_no_trace(project: Path, package: Path, tmp_path: P
     lint = ("lint: ", "  warning: ")
     told = [line for line in done.stderr.splitlines() if not line.startswith(lint)]
     assert (done.returncode, told) == (0, [])
-    assert (tmp_path / "tiny.zip").read_bytes() == package.read_bytes()
+    assert_same_bytes((tmp_path / "tiny.zip"), package)
 
 
 @pytest.mark.parametrize("seconds", [-86400 * 365, 0, 2**33])
@@ -500,7 +501,7 @@ def test_times_of_files_leave_no_trace(project: Path, package: Path, tmp_path: P
     for path in copy.iterdir():
         os.utime(path, (seconds, seconds))
     assert build(copy, tmp_path / "tiny.zip").returncode == 0
-    assert (tmp_path / "tiny.zip").read_bytes() == package.read_bytes()
+    assert_same_bytes((tmp_path / "tiny.zip"), package)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

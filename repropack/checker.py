@@ -37,7 +37,7 @@ INTEGRITY, NEWER, UNREADABLE = "package.integrity", "package.unsupported-version
 MANIFEST, DOCUMENTS = "manifest.json", ("environment.json", "plan.json", "results.json")
 REQUIRED = {"README.md", "LICENSE", "runs/reference/fingerprints.jsonl", *DOCUMENTS}  # 1.3
 MEBIBYTE, SAFE_INTEGER, ELSEWHERE, MOST_ENTRIES = 1 << 20, 2**53 - 1, 0xFFFFFFFF, 20_000
-RESERVED = {"report", "scope", "claims"}  # 1.7
+RESERVED = {"scope", "claims"}  # 1.7
 UNFIT = re.compile(
     r"(?i)|\.git|git~1| .*|.*[ .]|(con(in\$|out\$)?|prn|aux|nul|(com|lpt)[1-9¹²³]) *(\..*)?"
 )

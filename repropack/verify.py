@@ -18,7 +18,7 @@ from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._present.layout import is_command
 from repropack._present.rendered import load_painter
-from repropack._read.claims import added_resume, claim_of
+from repropack._read.shown import added_resume, claim_of
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole

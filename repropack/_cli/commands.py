@@ -5,40 +5,22 @@
 from __future__ import annotations
 
 import importlib
-import re
 import signal
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
+from repropack._cli.answers import Answer, answer, encode_document, keep
 from repropack._cli.progress import progress
-from repropack._cli.status import COULD_NOT_RUN, DIFFERS, IDENTICAL, STATUS_BY_VERDICT
+from repropack._cli.stated import reading_limits, stated_consent, stated_limits
+from repropack._cli.status import DIFFERS, IDENTICAL, STATUS_BY_VERDICT
 from repropack._cli.streams import write_message
-from repropack.errors import CouldNotRunError, UsageError
+from repropack.errors import UsageError
 
 if TYPE_CHECKING:
-    from repropack._format.limits import Limits, RunLimits
-    from repropack._run.confinement.consent import Consent
-    from repropack.models.base import Document
     from repropack.models.lint import LintFinding
-
-_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
-_Report = TypeVar("_Report", bound="Document")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a verb ends with: text for people, or bytes that go out as they are.
-
-    ``complaint`` is what went wrong besides, on one line for standard error.
-    """
-
-    output: str | bytes
-    status: int
-    complaint: str | None = None
 
 
 def init(arguments: Namespace) -> Answer:
@@ -60,7 +42,7 @@ def init(arguments: Namespace) -> Answer:
         inputs=arguments.input,
         outputs=arguments.output,
     )
-    return _answer(arguments, report, init_text, IDENTICAL)
+    return answer(arguments, report, init_text, IDENTICAL)
 
 
 def build(arguments: Namespace) -> Answer:
@@ -84,7 +66,7 @@ def build(arguments: Namespace) -> Answer:
             on_findings=partial(_tell_findings, arguments.project),
         )
     status = IDENTICAL if report.expectations_held else DIFFERS
-    return _answer(arguments, report, build_text, status)
+    return answer(arguments, report, build_text, status)
 
 
 def check(arguments: Namespace) -> Answer:
@@ -98,9 +80,9 @@ def check(arguments: Namespace) -> Answer:
         arguments.package,
         fast=arguments.fast,
         expect_digest=arguments.expect_digest,
-        limits=_limits(arguments),
+        limits=reading_limits(arguments),
     )
-    return _answer(arguments, report, check_text, STATUS_BY_VERDICT[report.verdict])
+    return answer(arguments, report, check_text, STATUS_BY_VERDICT[report.verdict])
 
 
 def verify(arguments: Namespace) -> Answer:
@@ -109,8 +91,8 @@ def verify(arguments: Namespace) -> Answer:
     from repropack._present.text_verify import verify_text
     from repropack.verify import verify_package
 
-    limits, run_limits = _stated_limits(arguments)
-    consent = _consent(arguments, run_limits)
+    limits, run_limits = stated_limits(arguments)
+    consent = stated_consent(arguments, run_limits)
     kept = ReportFile(arguments.report, arguments.package) if arguments.report else None
     with progress() as on_step:
         report = verify_package(
@@ -128,14 +110,8 @@ def verify(arguments: Namespace) -> Answer:
     status = STATUS_BY_VERDICT[report.verdict]
     if status == IDENTICAL and report.expectations_failed:  # reproduced, failed claims included
         status = DIFFERS
-    answer = _answer(arguments, report, verify_text, status)
-    if kept is None:
-        return answer
-    try:
-        kept.write(encode_document(report))
-    except CouldNotRunError as error:  # the verdict is told all the same
-        return replace(answer, status=COULD_NOT_RUN, complaint=error.message)
-    return answer
+    told = answer(arguments, report, verify_text, status)
+    return keep(told, kept, lambda: encode_document(report))
 
 
 def inspect(arguments: Namespace) -> Answer:
@@ -143,8 +119,8 @@ def inspect(arguments: Namespace) -> Answer:
     from repropack._present.text_inspect import inspect_text
     from repropack.inspect import inspect_package
 
-    report = inspect_package(arguments.package, limits=_limits(arguments))
-    return _answer(arguments, report, inspect_text, IDENTICAL)
+    report = inspect_package(arguments.package, limits=reading_limits(arguments))
+    return answer(arguments, report, inspect_text, IDENTICAL)
 
 
 def lint(arguments: Namespace) -> Answer:
@@ -152,8 +128,8 @@ def lint(arguments: Namespace) -> Answer:
     from repropack._present.text_lint import lint_text
     from repropack.lint import lint_path
 
-    report = lint_path(arguments.subject, limits=_limits(arguments))
-    return _answer(arguments, report, lint_text, STATUS_BY_VERDICT[report.verdict])
+    report = lint_path(arguments.subject, limits=reading_limits(arguments))
+    return answer(arguments, report, lint_text, STATUS_BY_VERDICT[report.verdict])
 
 
 def diff(arguments: Namespace) -> Answer:
@@ -166,7 +142,9 @@ def diff(arguments: Namespace) -> Answer:
     from repropack.diff_of_runs import diff_runs
 
     check_options(arguments)
-    limits, run_limits = _stated_limits(arguments) if arguments.zoom else (_limits(arguments), None)
+    limits, run_limits = (
+        stated_limits(arguments) if arguments.zoom else (reading_limits(arguments), None)
+    )
     sides = arguments.left, arguments.right
     kinds = {read_side(side).kind for side in sides}
     if kinds == {"arrays"}:
@@ -174,8 +152,8 @@ def diff(arguments: Namespace) -> Answer:
     if kinds != {"package"}:
         runs = diff_runs(*sides, believe_chains=arguments.fast, limits=limits)
         if run_limits is not None:
-            runs = zoom(arguments, runs, _consent(arguments, run_limits), limits)
-        return _answer(arguments, runs, run_difference_text, STATUS_BY_VERDICT[runs.verdict])
+            runs = zoom(arguments, runs, stated_consent(arguments, run_limits), limits)
+        return answer(arguments, runs, run_difference_text, STATUS_BY_VERDICT[runs.verdict])
     if arguments.fast:
         raise UsageError(
             "--fast: expected two runs or logs, observed two packages",
@@ -183,8 +161,8 @@ def diff(arguments: Namespace) -> Answer:
         )
     packages = diff_packages(*sides, limits=limits)
     if run_limits is not None:
-        packages = zoom(arguments, packages, _consent(arguments, run_limits), limits)
-    return _answer(arguments, packages, diff_text, STATUS_BY_VERDICT[packages.verdict])
+        packages = zoom(arguments, packages, stated_consent(arguments, run_limits), limits)
+    return answer(arguments, packages, diff_text, STATUS_BY_VERDICT[packages.verdict])
 
 
 def audit(arguments: Namespace) -> Answer:
@@ -207,14 +185,8 @@ def audit(arguments: Namespace) -> Answer:
             on_plan=lambda runs, steps: write_message(plan_line(runs, steps)),
             on_step=on_step,
         )
-    answer = _answer(arguments, report, audit_text, STATUS_BY_VERDICT[report.verdict])
-    if kept is None:
-        return answer
-    try:
-        kept.write(figure_bytes(report, arguments.figure))
-    except CouldNotRunError as error:  # the verdict is told all the same
-        return replace(answer, status=COULD_NOT_RUN, complaint=error.message)
-    return answer
+    told = answer(arguments, report, audit_text, STATUS_BY_VERDICT[report.verdict])
+    return keep(told, kept, lambda: figure_bytes(report, arguments.figure))
 
 
 def _diff_arrays(arguments: Namespace) -> Answer:
@@ -225,7 +197,7 @@ def _diff_arrays(arguments: Namespace) -> Answer:
     if given:
         raise UsageError(f"--{given[0]}: expected runs, observed two files of arrays")
     report = diff_arrays(arguments.left, arguments.right)
-    return _answer(arguments, report, arrays_text, STATUS_BY_VERDICT[report.verdict])
+    return answer(arguments, report, arrays_text, STATUS_BY_VERDICT[report.verdict])
 
 
 def unpack(arguments: Namespace) -> Answer:
@@ -238,9 +210,9 @@ def unpack(arguments: Namespace) -> Answer:
         arguments.directory,
         arguments.entries,
         force=arguments.force,
-        limits=_limits(arguments),
+        limits=reading_limits(arguments),
     )
-    return _answer(arguments, report, unpack_text, IDENTICAL)
+    return answer(arguments, report, unpack_text, IDENTICAL)
 
 
 def schema(arguments: Namespace) -> Answer:
@@ -306,13 +278,6 @@ def load(verb: str) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def encode_document(document: Document) -> bytes:
-    """A report as canonical JSON."""
-    from repropack._format.canonical import encode_canonical
-
-    return encode_canonical(document.model_dump(mode="json"))
-
-
 def _require_named(arguments: Namespace) -> None:
     """See to it that a project that is here is named: without a name the replay lab is meant."""
     if arguments.project is None and Path("repropack.toml").is_file():
@@ -324,15 +289,6 @@ def _require_named(arguments: Namespace) -> None:
         )
 
 
-def _limits(arguments: Namespace) -> Limits:
-    """The limits on reading, as the arguments state them."""
-    from repropack._cli.limits import check_names, with_stated
-    from repropack._format.limits import DEFAULT_LIMITS
-
-    check_names(arguments.limit, DEFAULT_LIMITS)
-    return with_stated(DEFAULT_LIMITS, arguments.limit)
-
-
 def _tell_findings(project: str, findings: tuple[LintFinding, ...]) -> None:
     """Say on standard error what lint found, before a build that may take long."""
     from repropack._present.text_lint import findings_lines
@@ -341,52 +297,8 @@ def _tell_findings(project: str, findings: tuple[LintFinding, ...]) -> None:
         write_message(line)
 
 
-def _stated_limits(arguments: Namespace) -> tuple[Limits, RunLimits]:
-    """The limits on reading and on running, as the arguments state them."""
-    from repropack._cli.limits import check_names, with_stated
-    from repropack._format.limits import DEFAULT_LIMITS, DEFAULT_RUN_LIMITS
-
-    stated = arguments.limit
-    check_names(stated, DEFAULT_LIMITS, DEFAULT_RUN_LIMITS)
-    return with_stated(DEFAULT_LIMITS, stated), with_stated(DEFAULT_RUN_LIMITS, stated)
-
-
 def _show_limits(arguments: Namespace) -> Answer:
     from repropack._cli.limits import list_limits
     from repropack._present.text import limits_text
 
-    return _answer(arguments, list_limits(*_stated_limits(arguments)), limits_text, IDENTICAL)
-
-
-def _consent(arguments: Namespace, run_limits: RunLimits) -> Consent:
-    """What the arguments allow the package's code."""
-    from repropack._run.confinement.consent import Consent
-
-    if arguments.no_sandbox and arguments.sandbox != "auto":
-        raise UsageError("expected --sandbox or --no-sandbox, observed both")
-    if arguments.no_sandbox != (arguments.trust is not None):
-        raise UsageError(
-            "expected --no-sandbox and --trust together, observed one of them",
-            hint="--no-sandbox --trust PACKAGE-DIGEST runs this very package unconfined",
-        )
-    level = None if arguments.sandbox == "auto" else arguments.sandbox
-    trust = arguments.trust if isinstance(arguments.trust, str) else None
-    return Consent(sandbox=level, trust=trust, run_limits=run_limits)
-
-
-def ascii_document(document: Document) -> bytes:
-    """A report as JSON of ASCII alone: nothing in it can move a cursor or turn a line around."""
-    return _NOT_ASCII.sub(_escaped, encode_document(document).decode("utf-8")).encode("ascii")
-
-
-def _escaped(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be")
-    return "".join(f"\\u{units[k : k + 2].hex()}" for k in range(0, len(units), 2))
-
-
-def _answer(
-    arguments: Namespace, report: _Report, text: Callable[[_Report], str], status: int
-) -> Answer:
-    if arguments.format == "json":
-        return Answer(ascii_document(report), status)
-    return Answer(text(report), status)
+    return answer(arguments, list_limits(*stated_limits(arguments)), limits_text, IDENTICAL)

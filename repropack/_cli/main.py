@@ -13,18 +13,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from repropack._cli.commands import COMMANDS, Answer, ascii_document, load
+from repropack._cli.answers import Answer, ascii_document
+from repropack._cli.commands import COMMANDS, load
 from repropack._cli.parser import parse_arguments, wants_json
 from repropack._cli.status import COULD_NOT_RUN, INTERRUPTED, status_of_error
 from repropack._cli.streams import fill_standard_descriptors, write_message, write_output
-from repropack.errors import (
-    CouldNotRunError,
-    LintError,
-    PackageError,
-    ProjectError,
-    Refusal,
-    RepropackError,
-)
+from repropack.errors import CouldNotRunError, LintError, PackageError, ProjectError, RepropackError
+from repropack.refusals import Refusal
 
 _MAX_MESSAGE_CHARACTERS = 4000
 _MAX_PRINTED_CHARACTERS = 400

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from repropack import __version__
 from repropack._cli import help_texts
-from repropack._cli.argument_types import read_digest, read_limit, read_names
+from repropack._cli.argument_types import read_names
+from repropack._cli.arguments import (
+    Parser,
+    add_expect_digest,
+    add_format,
+    add_limit,
+    add_package,
+    add_verb,
+)
 from repropack._cli.audit_arguments import add_audit_arguments
 from repropack._cli.run_options import add_confinement, add_zoom
 from repropack._cli.status import MEANINGS
 from repropack.errors import UsageError
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps our line breaks, and writes options alike in every version of Python."""
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        if not action.option_strings or action.nargs == 0:
-            return super()._format_action_invocation(action)
-        metavar = self._format_args(action, str(action.metavar or action.dest.upper()))
-        return f"{', '.join(action.option_strings)} {metavar}"
-
-
-class _Parser(argparse.ArgumentParser):
-    """Raises wrong use as an error like any other, so that it can be reported like any other."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=_Formatter, allow_abbrev=False, **options)
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=f"see `{self.prog} --help`")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -42,7 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
         A parser that raises ``UsageError`` for wrong use.
     """
     statuses = "\n".join(f"  {status:<4} {text}" for status, text in MEANINGS.items())
-    parser = _Parser(
+    parser = Parser(
         prog="repropack",
         description=help_texts.DESCRIPTION,
         epilog=f"exit status:\n{statuses}\n\n{help_texts.EXAMPLE}",
@@ -110,7 +98,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def _add_init(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "init",
         "begin a project, or one around a script",
@@ -133,11 +121,11 @@ def _add_init(verbs: Any) -> None:
             metavar="PATTERN",
             help=f"files that the script {what}; may be given again (default: as found)",
         )
-    _add_format(verb)
+    add_format(verb)
 
 
 def _add_build(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "build",
         "run a project, record it and write a package",
@@ -196,11 +184,11 @@ def _add_build(verbs: Any) -> None:
         default="refuse",
         help="remove what an interrupted build of FILE left, and begin again",
     )
-    _add_format(verb)
+    add_format(verb)
 
 
 def _add_check(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "check",
         "look at everything, run nothing",
@@ -214,20 +202,20 @@ def _add_check(verbs: Any) -> None:
         "--show-limits", action="store_true", help="print the limits and their meaning; no PACKAGE"
     )
     verb.add_argument("--fast", action="store_true", help="compare the entries' digests only")
-    _add_expect_digest(verb)
-    _add_limit(verb)
-    _add_format(verb)
+    add_expect_digest(verb)
+    add_limit(verb)
+    add_format(verb)
 
 
 def _add_verify(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "verify",
         "check, run again, compare byte for byte",
         help_texts.VERIFY,
         help_texts.VERIFY_EXAMPLES,
     )
-    _add_package(verb)
+    add_package(verb)
     verb.add_argument(
         "--runs",
         type=read_names,
@@ -252,26 +240,26 @@ def _add_verify(verbs: Any) -> None:
     verb.add_argument(
         "--report", metavar="FILE", help="also keep the report as JSON, whatever the verdict"
     )
-    _add_expect_digest(verb)
-    _add_limit(verb)
-    _add_format(verb)
+    add_expect_digest(verb)
+    add_limit(verb)
+    add_format(verb)
 
 
 def _add_inspect(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "inspect",
         "show what a package holds",
         help_texts.INSPECT,
         help_texts.INSPECT_EXAMPLES,
     )
-    _add_package(verb)
-    _add_limit(verb)
-    _add_format(verb)
+    add_package(verb)
+    add_limit(verb)
+    add_format(verb)
 
 
 def _add_lint(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "lint",
         "say what reviewers will miss, run nothing",
@@ -283,12 +271,12 @@ def _add_lint(verbs: Any) -> None:
         metavar="PROJECT|PACKAGE",
         help="folder with a repropack.toml, that file, or a package",
     )
-    _add_limit(verb)
-    _add_format(verb)
+    add_limit(verb)
+    add_format(verb)
 
 
 def _add_diff(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "diff",
         "say where one run parts from another, or what changed",
@@ -304,12 +292,12 @@ def _add_diff(verbs: Any) -> None:
         help="of runs and logs: believe the recorded chains, and find the first divergence alone",
     )
     add_zoom(verb)
-    _add_limit(verb)
-    _add_format(verb)
+    add_limit(verb)
+    add_format(verb)
 
 
 def _add_audit(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "audit",
         "say which state determines the next step",
@@ -317,27 +305,27 @@ def _add_audit(verbs: Any) -> None:
         help_texts.AUDIT_EXAMPLES,
     )
     add_audit_arguments(verb)
-    _add_format(verb)
+    add_format(verb)
 
 
 def _add_unpack(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "unpack",
         "write its entries as plain files",
         help_texts.UNPACK,
         help_texts.UNPACK_EXAMPLES,
     )
-    _add_package(verb)
+    add_package(verb)
     verb.add_argument("directory", metavar="DIR", help="the folder to make")
     verb.add_argument("entries", nargs="*", metavar="ENTRY", help="entries to write (default: all)")
     verb.add_argument("--force", action="store_true", help="replace an existing folder")
-    _add_limit(verb)
-    _add_format(verb)
+    add_limit(verb)
+    add_format(verb)
 
 
 def _add_schema(verbs: Any) -> None:
-    verb = _add(
+    verb = add_verb(
         verbs,
         "schema",
         "print a JSON Schema, or their names",
@@ -345,41 +333,3 @@ def _add_schema(verbs: Any) -> None:
         help_texts.SCHEMA_EXAMPLES,
     )
     verb.add_argument("name", nargs="?", metavar="NAME", help="such as `manifest`")
-
-
-def _add(verbs: Any, name: str, summary: str, description: str, epilog: str) -> _Parser:
-    verb: _Parser = verbs.add_parser(name, help=summary, description=description, epilog=epilog)
-    return verb
-
-
-def _add_package(verb: _Parser) -> None:
-    verb.add_argument("package", metavar="PACKAGE", help="the package: a zip or a directory")
-
-
-def _add_expect_digest(verb: _Parser) -> None:
-    verb.add_argument(
-        "--expect-digest",
-        type=read_digest,
-        metavar="sha256:DIGEST",
-        help="the package digest that it must have",
-    )
-
-
-def _add_limit(verb: _Parser) -> None:
-    verb.add_argument(
-        "--limit",
-        type=read_limit,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="another value for a limit; `check --show-limits` lists them",
-    )
-
-
-def _add_format(verb: _Parser) -> None:
-    verb.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="text for people, or one JSON document that names its schema (default: text)",
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repropack._compare.claims import excluded, fits, stage_names
+from repropack._compare.pattern_words import excluded, fits, stage_names
 from repropack._compare.evidence import (
     LAST_BITS_ULP,
     Evidence,

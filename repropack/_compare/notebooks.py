@@ -15,7 +15,8 @@ from typing import Any
 from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack.errors import PackageFormatError, refusal
+from repropack.errors import PackageFormatError
+from repropack.refusals import refusal
 
 _Cell = dict[str, Any]
 _SHOWN_CHARACTERS = 80

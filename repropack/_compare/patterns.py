@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from repropack._compare.claims import counted, excluded, fits, stage_names
+from repropack._compare.pattern_words import counted, excluded, fits, stage_names
 from repropack._compare.element_patterns import (
     discrete_decision,
     equal_when_printed,

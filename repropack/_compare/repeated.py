@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repropack._compare.claims import counted, excluded, fits, stage_names
+from repropack._compare.pattern_words import counted, excluded, fits, stage_names
 from repropack._compare.evidence import Evidence
 from repropack.models.patterns import Pattern
 from repropack.models.zoom import RepeatVariation, Repetition

@@ -37,7 +37,8 @@ from repropack._format.zip_layout import (
 )
 from repropack._format.zip_origin import Origin
 from repropack._format.zip_peek import sketch_directory
-from repropack.errors import PackageFormatError, Refusal, UnsafeEntryError, UsageError
+from repropack.errors import PackageFormatError, UnsafeEntryError, UsageError
+from repropack.refusals import Refusal
 
 _ZIP64_SIZES_BYTES = 20
 _RE_ZIPPED = "use the original file: this one is damaged or has been zipped again"

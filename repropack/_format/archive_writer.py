@@ -18,7 +18,8 @@ from repropack._format.zip_layout import (
     end_records,
     local_header,
 )
-from repropack.errors import IntegrityError, UnsafeEntryError, refusal
+from repropack.errors import IntegrityError, UnsafeEntryError
+from repropack.refusals import refusal
 
 BLOCK_BYTES = MEBIBYTE
 _DEFLATE_LEVEL = 6

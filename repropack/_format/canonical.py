@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack.errors import LimitExceededError, PackageFormatError, refusal
+from repropack.errors import LimitExceededError, PackageFormatError
 from repropack.models.base import MAX_SAFE_INTEGER, Model
+from repropack.refusals import refusal
 
 _STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL)
 """Texts, which hide brackets, and brackets. Possessive, and at home in a text without an end, so

@@ -17,13 +17,12 @@ from repropack._format.state import EncodedState, check_encoded, fingerprint_com
 from repropack.errors import (
     IntegrityError,
     PackageFormatError,
-    Refusal,
     StateError,
     UnsupportedVersionError,
     UsageError,
-    refusal,
 )
 from repropack.models.checkpoint import ArrayRow, Checkpoint, StoredState
+from repropack.refusals import Refusal, refusal
 
 _NOT_KEPT: npt.NDArray[Any] = np.empty(0)
 """Stands for an array whose elements nobody needs, only its name."""

@@ -16,6 +16,9 @@ AUTHOR_READMES = ("README.author.md", "README.author.txt")
 LICENSE = "LICENSE"
 CHECKER = "__main__.py"
 NOTEBOOK = "notebook.ipynb"
+PAGE = "index.html"
+CRATE = "ro-crate-metadata.json"
+CITATION = "CITATION.cff"
 FIGURES = "figures"
 SOURCE = "source"
 INPUTS = "inputs"
@@ -40,6 +43,9 @@ _ROLE_BY_PATH: dict[str, Role] = {
     LICENSE: "license",
     CHECKER: "checker",
     NOTEBOOK: "notebook",
+    PAGE: "report",
+    CRATE: "crate",
+    CITATION: "citation",
     LOCK: "lock",
     PYLOCK: "lock",
 }
@@ -71,6 +77,8 @@ _MEDIA_TYPES = {
     ".png": "image/png",
     ".lock": "text/plain",
     ".whl": "application/zip",
+    ".html": "text/html",
+    ".cff": "application/yaml",
 }
 
 

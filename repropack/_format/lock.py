@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from repropack._format.layout import LOCK, WHEEL_NAME, WHEELS
-from repropack.errors import PackageFormatError, refusal
+from repropack.errors import PackageFormatError
 from repropack.models.manifest import Entry
+from repropack.refusals import refusal
 
 RUNNER = "repropack-replay"
 """The one distribution that is never locked: whoever verifies brings his own."""

@@ -22,9 +22,10 @@ from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.values import is_encoded_number
 from repropack._format.versions import refuse_later_version
-from repropack.errors import LimitExceededError, PackageFormatError, StateError, refusal
+from repropack.errors import LimitExceededError, PackageFormatError, StateError
 from repropack.models.base import Model
 from repropack.models.log import HeaderLine, StartLine, StepLine
+from repropack.refusals import refusal
 
 CHAIN_DOMAIN = b"repropack.chain.v1\n"
 CHAIN_START = digest_bytes(CHAIN_DOMAIN)

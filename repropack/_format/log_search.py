@@ -14,8 +14,9 @@ from typing import BinaryIO
 
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.log import LogMark, LogReader, read_line
-from repropack.errors import LimitExceededError, PackageFormatError, refusal
+from repropack.errors import LimitExceededError, PackageFormatError
 from repropack.models.log import StepLine
+from repropack.refusals import refusal
 
 BLOCK_BYTES = 4096
 """What is read at a time."""

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from repropack.errors import PackageFormatError, StateError, UnsupportedDtypeError, refusal
+from repropack.errors import PackageFormatError, StateError, UnsupportedDtypeError
 from repropack.models.base import RECORDED_PATTERN
+from repropack.refusals import refusal
 
 STORABLE_TYPES = frozenset(
     {"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"}

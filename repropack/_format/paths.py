@@ -13,7 +13,8 @@ from pathlib import PurePath
 from typing import NoReturn
 
 from repropack._format.limits import DEFAULT_LIMITS
-from repropack.errors import UnsafeEntryError, refusal
+from repropack.errors import UnsafeEntryError
+from repropack.refusals import refusal
 
 MAX_COMPONENT_BYTES = 200
 AUTHOR_FOLDERS = ("source", "inputs", "after")

@@ -27,8 +27,9 @@ from repropack._format.values import (
     decode_value,
     encode_value,
 )
-from repropack.errors import PackageFormatError, StateError, refusal
+from repropack.errors import PackageFormatError, StateError
 from repropack.models.base import NAME_PATTERN
+from repropack.refusals import refusal
 
 __all__ = [
     "STATE_DOMAIN",

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from repropack._format.canonical import is_unicode
 from repropack._format.npy import canonical_array
-from repropack.errors import PackageFormatError, StateError, refusal
+from repropack.errors import PackageFormatError, StateError
 from repropack.models.base import MAX_SAFE_INTEGER
+from repropack.refusals import refusal
 
 MAX_VALUE_DEPTH = 48
 """Lists and dicts within each other in one value; less than ``Limits.max_json_depth``, because

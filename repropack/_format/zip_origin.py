@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from repropack.errors import LimitExceededError, Refusal, refusal
+from repropack.errors import LimitExceededError
+from repropack.refusals import Refusal, refusal
 
 
 @dataclass(frozen=True, slots=True)

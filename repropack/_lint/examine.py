@@ -20,8 +20,9 @@ from repropack._lint.subject import Subject
 from repropack._lint.subjects import SourceFiles, made_by_runs, package_subject, project_subject
 from repropack._read.package import open_package
 from repropack._read.project import Project
-from repropack.errors import LintError, Refusal, UsageError
+from repropack.errors import LintError, UsageError
 from repropack.models.lint import LintFinding
+from repropack.refusals import Refusal
 
 OnFindings = Callable[[tuple[LintFinding, ...]], None]
 _SEVERITIES = ("error", "warning", "note")

@@ -18,8 +18,9 @@ from repropack._lint.subject import FileKind, LintedFile, Subject
 from repropack._read.package import Package
 from repropack._read.project import README_FILES, Project
 from repropack._read.project_sources import is_own_file, is_pattern_inside
-from repropack.errors import PackageFormatError, ProjectError, refusal
+from repropack.errors import PackageFormatError, ProjectError
 from repropack.models.manifest import Entry
+from repropack.refusals import refusal
 
 SourceFiles = tuple[tuple[str, Path], ...]
 LOCK_FILES = (

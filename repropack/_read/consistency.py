@@ -25,11 +25,12 @@ from repropack._format.state import decode_value
 from repropack._format.values import check_references
 from repropack._read.project_sources import is_pattern_inside
 from repropack._read.run import RunReader
-from repropack.errors import PackageFormatError, refusal
+from repropack.errors import PackageFormatError
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.log import StepLine
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.results import Results
+from repropack.refusals import refusal
 
 _Declared = Mapping[str, tuple[str, ...] | None]
 _COMPONENT = re.compile(rf"{STATE_PREFIX}[A-Za-z0-9_][A-Za-z0-9_+-]{{0,199}}")
@@ -37,7 +38,7 @@ _State = tuple[tuple[str, str], ...] | None
 _Fault = tuple[str, str, str, str]
 """Rule, place, expected and observed of what is wrong with a step line."""
 Report = Callable[[str, str, str, object, object], None]
-"""Called with rule, entry, place, expected and observed, as ``errors.refusal`` takes them."""
+"""Called with rule, entry, place, expected and observed, as ``refusal`` takes them."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import package_order
 from repropack._read.directory import FOLDER_FLAGS, KINDS, OPEN_FLAGS, DirectoryContainer
 from repropack._read.files import Container, check_paths, identity
-from repropack.errors import PackageFormatError, UsageError, refusal
+from repropack.errors import PackageFormatError, UsageError
+from repropack.refusals import refusal
 
 __all__ = ["Container", "DirectoryContainer", "ZipContainer", "open_container"]
 

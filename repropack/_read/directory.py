@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import check_entry_path, package_order
 from repropack._read.files import Container, check_paths, identity
-from repropack.errors import LimitExceededError, UnsafeEntryError, UsageError, refusal
+from repropack.errors import LimitExceededError, UnsafeEntryError, UsageError
+from repropack.refusals import refusal
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

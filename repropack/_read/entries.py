@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 from repropack._format.digests import digest_stream
 from repropack._format.layout import media_type_of, role_of
 from repropack._read.package import Package
-from repropack.errors import IntegrityError, Refusal, refusal
+from repropack.errors import IntegrityError
 from repropack.models.manifest import Entry
+from repropack.refusals import Refusal, refusal
 
 
 def check_reference(entry: Entry) -> None:

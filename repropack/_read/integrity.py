@@ -46,13 +46,12 @@ from repropack.errors import (
     LimitExceededError,
     PackageError,
     PackageFormatError,
-    Refusal,
     UnsupportedVersionError,
-    refusal,
 )
 from repropack.models.manifest import RESERVED_ROLES
 from repropack.models.reports import Fault, fault_of
 from repropack.models.results import Results
+from repropack.refusals import Refusal, refusal
 
 _Value = TypeVar("_Value")
 

@@ -39,13 +39,13 @@ from repropack.errors import (
     LimitExceededError,
     PackageFormatError,
     UnsupportedVersionError,
-    refusal,
 )
 from repropack.models.base import Document
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.manifest import FORMAT_NAME, FORMAT_VERSION, Entry, Manifest
 from repropack.models.plan import Plan
 from repropack.models.results import Results
+from repropack.refusals import refusal
 
 EVIDENCE_DOMAIN = b"repropack.evidence.v1\n"
 SOURCE_DOMAIN = b"repropack.source.v1\n"

@@ -23,10 +23,11 @@ from repropack._format.npz_reader import NpzIndex, NpzReader
 from repropack._format.schemas import read_document
 from repropack._format.state import EncodedState
 from repropack._read.container import Container
-from repropack.errors import IntegrityError, PackageFormatError, UsageError, refusal
+from repropack.errors import IntegrityError, PackageFormatError, UsageError
 from repropack.models.base import Document
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.log import HeaderLine, StartLine, StepLine
+from repropack.refusals import refusal
 
 _ALL_BLOCKS_BYTES = 16 * 1024 * 1024
 _LEAST_BLOCK_BYTES = 16 * 1024

@@ -21,8 +21,9 @@ from repropack._format.paths import shown_path
 from repropack._read.directory import KINDS, OPEN_FLAGS
 from repropack._read.entries import check_entry
 from repropack._read.package import Package, open_package
-from repropack.errors import IntegrityError, UsageError, refusal
+from repropack.errors import IntegrityError, UsageError
 from repropack.models.log import HeaderLine
+from repropack.refusals import refusal
 
 Kind = Literal["package", "run", "log", "arrays"]
 LOG_NAME = "fingerprints.jsonl"

@@ -31,12 +31,14 @@ Role = Literal[
     "report",
     "checker",
     "lock",
+    "crate",
+    "citation",
     "scope",
     "claims",
     "wheel",
 ]
 """What an entry is for."""
-RESERVED_ROLES: Final = frozenset({"report", "scope", "claims"})
+RESERVED_ROLES: Final = frozenset({"scope", "claims"})
 """Roles that no entry of this release has: a package with one was made by a later release."""
 
 Line = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError, Refusal
+from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError
 from repropack.models.base import Count, Digest, Document, Model, RunName, StepNumber
 from repropack.models.differences import ArrayDifference, OutputsComparison
 from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
@@ -16,6 +16,7 @@ from repropack.models.patterns import DrawDistance, Pattern
 from repropack.models.plan import Plan
 from repropack.models.results import Divergence, PrintedAgreement, Results, Split, StepCount
 from repropack.models.zoom import SandboxLevel, Zoom
+from repropack.refusals import Refusal
 
 Verdict = Literal["identical", "differs", "damaged", "could-not-run"]
 RunClaim = Literal["independent-replay", "exact-resume", "comparison"]

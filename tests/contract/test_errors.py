@@ -13,9 +13,10 @@ import pytest
 
 from repropack import errors
 from repropack.errors import RepropackError
+from repropack.refusals import Refusal, refusal
 
 ISSUES = (("/steps", "expected an integer"), ("/seed", "missing"))
-REFUSED = errors.refusal("path.traversal", "../a", "component", "a name", "'..'")
+REFUSED = refusal("path.traversal", "../a", "component", "a name", "'..'")
 SAMPLES: dict[type[RepropackError], RepropackError] = {
     errors.ProjectError: errors.ProjectError("repropack.toml", ISSUES),
     errors.StateError: errors.StateError("adam", "holds a set", hint="hand over a list"),
@@ -31,7 +32,7 @@ SAMPLES: dict[type[RepropackError], RepropackError] = {
     errors.SchemaError: errors.SchemaError("plan.json", ISSUES),
     errors.IntegrityError: errors.IntegrityError(REFUSED, REFUSED),
     errors.LintError: errors.LintError(
-        errors.Refusal("secret", "train.py:3", "a token of GitHub", "", "")
+        Refusal("secret", "train.py:3", "a token of GitHub", "", "")
     ),
     errors.UnsupportedVersionError: errors.UnsupportedVersionError(
         "version.format", "format version", "2", "1"

@@ -350,7 +350,7 @@ DAMAGED = (
     Lie("location", in_row("README.md", location="https://example.org/"), "README.md", "location"),
     Lie("digest", in_row("README.md", digest=OTHER_DIGEST), "README.md", "digest differs"),
     Lie("size", in_row("README.md", size=1), "README.md", "(1 bytes)"),
-    Lie("unknown-place", lambda f: f.files.update({"index.html": b"<script>"}), "index.html", "path: expected one that entries may have, observed another"),
+    Lie("unknown-place", lambda f: f.files.update({"page.html": b"<script>"}), "page.html", "path: expected one that entries may have, observed another"),
     Lie("required-entry", without("LICENSE"), "LICENSE", "missing: expected an entry that every package has, observed none"),
     Lie("required-schema", without("schemas/plan.schema.json"), "schemas/plan.schema.json", "missing: expected an entry that every package has, observed none"),
 )  # fmt: skip

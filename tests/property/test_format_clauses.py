@@ -301,7 +301,9 @@ class TestRoles:
         """Each row has the role and the type of the tables."""
         fixed = {"README.md": "readme", "LICENSE": "license", "plan.json": "plan",
                  "environment.json": "environment", "results.json": "results",
-                 "__main__.py": "checker", "notebook.ipynb": "notebook"}  # fmt: skip
+                 "__main__.py": "checker", "notebook.ipynb": "notebook",
+                 "index.html": "report", "ro-crate-metadata.json": "crate",
+                 "CITATION.cff": "citation"}  # fmt: skip
         folders = {"schemas": "schema", "source": "source", "inputs": "input",
                    "figures": "figure"}  # fmt: skip
         names = {"fingerprints.jsonl": "log", "kept.npz": "kept"}
@@ -309,7 +311,8 @@ class TestRoles:
                  ".npz": "application/vnd.numpy.npz", ".md": "text/markdown",
                  ".py": "text/x-python", "": "text/plain",
                  ".ipynb": "application/x-ipynb+json", ".svg": "image/svg+xml",
-                 ".png": "image/png"}  # fmt: skip
+                 ".png": "image/png", ".html": "text/html",
+                 ".cff": "application/yaml"}  # fmt: skip
         for row in lab.manifest["entries"]:
             path = PurePosixPath(row["path"])
             role = fixed.get(row["path"]) or folders.get(path.parts[0])

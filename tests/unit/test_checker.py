@@ -361,7 +361,7 @@ def test_a_missing_file_is_named(name: str, forgery: Forgery, tmp_path: Path) ->
     assert (name, "missing", "package.integrity") in faults_of(path)
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "source/extra.py", "runs/reference/x", "index.html"])
+@pytest.mark.parametrize("name", ["notes.txt", "source/extra.py", "runs/reference/x", "page.html"])
 def test_a_file_that_is_not_listed_is_named(name: str, forgery: Forgery, tmp_path: Path) -> None:
     """Nothing may lie beside the entries, in either form."""
     path = forgery.write_directory(tmp_path / "forged")

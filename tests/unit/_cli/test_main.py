@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from repropack._cli import commands, streams
-from repropack._cli.commands import COMMANDS, Answer
+from repropack._cli.answers import Answer
+from repropack._cli.commands import COMMANDS
 from repropack._cli.main import main
 from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits, RunLimits
@@ -27,15 +28,10 @@ from repropack._present.text_lint import lint_text
 from repropack._present.text_run_difference import run_difference_text
 from repropack._present.text_verify import verify_text
 from repropack._run.confinement.consent import Consent
-from repropack.errors import (
-    ExperimentLoadError,
-    IntegrityError,
-    RepropackError,
-    UsageError,
-    refusal,
-)
+from repropack.errors import ExperimentLoadError, IntegrityError, RepropackError, UsageError
 from repropack.models.base import Document
 from repropack.models.reports import ErrorReport, Problem, fault_of
+from repropack.refusals import refusal
 from tests.support import differences, reports, run_differences
 
 Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]

@@ -10,7 +10,8 @@ from repropack._read.integrity import Findings, check_entries, check_package_who
 from repropack._read.package import open_package
 from repropack.build import build_package
 from repropack.check import check_package
-from repropack.errors import IntegrityError, PackageFormatError, UsageError, refusal
+from repropack.errors import IntegrityError, PackageFormatError, UsageError
+from repropack.refusals import refusal
 from tests.support.experiments import TINY, write_project
 from tests.support.hostile import Forgery, nudge, take_apart
 

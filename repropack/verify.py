@@ -18,12 +18,12 @@ from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._present.layout import is_command
 from repropack._present.rendered import load_painter
-from repropack._read.shown import added_resume, claim_of
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
 from repropack._read.integrity import Findings, check_package_whole
 from repropack._read.package import Package, open_package
 from repropack._read.run import RunReader
+from repropack._read.shown import added_resume, claim_of
 from repropack._redone import redraw, repeat_after, repeat_notebook
 from repropack._run.chosen_sources import check_source_names
 from repropack._run.confinement.consent import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from repropack._compare.pattern_words import excluded, fits, stage_names
 from repropack._compare.evidence import (
     LAST_BITS_ULP,
     Evidence,
@@ -10,6 +9,7 @@ from repropack._compare.evidence import (
     plain_number,
 )
 from repropack._compare.logs import STATE_PREFIX
+from repropack._compare.pattern_words import excluded, fits, stage_names
 from repropack._format.state import component_of
 from repropack.models.differences import ArrayDifference
 from repropack.models.patterns import DrawDistance, Pattern

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from repropack._compare.pattern_words import counted, excluded, fits, stage_names
 from repropack._compare.element_patterns import (
     discrete_decision,
     equal_when_printed,
@@ -24,6 +23,7 @@ from repropack._compare.evidence import (
     evidence_of_references,
     evidence_of_run,
 )
+from repropack._compare.pattern_words import counted, excluded, fits, stage_names
 from repropack._compare.repeated import varying_operation, what_outlives
 from repropack.models.package_difference import PackageDifference
 from repropack.models.patterns import Pattern

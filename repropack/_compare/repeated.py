@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from repropack._compare.pattern_words import counted, excluded, fits, stage_names
 from repropack._compare.evidence import Evidence
+from repropack._compare.pattern_words import counted, excluded, fits, stage_names
 from repropack.models.patterns import Pattern
 from repropack.models.zoom import RepeatVariation, Repetition
 

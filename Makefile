@@ -20,7 +20,7 @@ export PIP_NO_INPUT := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-fast schemas clean
+.PHONY: help demo test test-fast coverage schemas clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,13 +45,13 @@ test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
 	$(BIN)/lint-imports --no-logo
 	@echo "== schemas"
 	$(BIN)/python tools/generate_schemas.py --check
-	@echo "== unit and property tests, with their coverage"
+	@echo "== fast unit tests, with the coverage of the pure rooms"
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest $(SPREAD) tests/unit tests/property
+	$(BIN)/coverage run -m pytest $(SPREAD) -m "not slow" tests/unit
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	@echo "== all other tests, but those of the wheel"
-	$(BIN)/python -m pytest $(SPREAD) --ignore=tests/unit --ignore=tests/property \
+	$(BIN)/python -m pytest $(SPREAD) -m "slow or not unit" \
 		$$($(BIN)/python tools/test_wheel.py --print)
 	@echo "== tests against the wheel"
 	$(BIN)/python tools/test_wheel.py
@@ -61,6 +61,12 @@ test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
 
 test-fast: $(VENV)/.installed-dev ## run the tests that take no more than a few seconds each
 	$(BIN)/pytest $(SPREAD) -m "not slow"
+
+coverage: $(VENV)/.installed-dev ## measure everything with all tests; takes about half an hour
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run --rcfile=tools/coverage_of_all.toml -m pytest $(SPREAD)
+	$(BIN)/coverage combine --rcfile=tools/coverage_of_all.toml --quiet
+	$(BIN)/coverage report --rcfile=tools/coverage_of_all.toml
 
 schemas: $(VENV)/.installed-dev ## write schemas/ again from the models
 	$(BIN)/python tools/generate_schemas.py

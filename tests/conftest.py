@@ -213,5 +213,12 @@ class SkipsNeedReasons:
             terminalreporter.write_line(f"ERROR {nodeid} was skipped without a reason", red=True)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    folder = config.rootpath / "tests" / "unit"
+    for item in items:
+        if item.path.is_relative_to(folder):
+            item.add_marker("unit")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SkipsNeedReasons())

@@ -9,6 +9,7 @@ import platform
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +78,24 @@ class Build:
         return report, seen
 
 
+Uninterrupted = Callable[[str], tuple[Path, bytes]]
+
+
 @pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
-    """A project and its package, built once without an interruption."""
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Uninterrupted:
+    """A project and its package, built once without an interruption: with comparisons, or short."""
     folder = tmp_path_factory.mktemp("uninterrupted")
-    project = write_project(folder / "project", steps=10, record=RECORDING, comparisons=COMPARISONS)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        quick(monkeypatch)
-        build_package(project, folder / "tiny.zip")
-    return project, (folder / "tiny.zip").read_bytes()
+
+    @cache
+    def make(kind: str) -> tuple[Path, bytes]:
+        comparisons = COMPARISONS if kind == "whole" else ()
+        project = write_project(folder / kind, steps=10, record=RECORDING, comparisons=comparisons)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            quick(monkeypatch)
+            build_package(project, folder / f"{kind}.zip")
+        return project, (folder / f"{kind}.zip").read_bytes()
+
+    return make
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,8 +103,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def build(uninterrupted: tuple[Path, bytes], tmp_path: Path) -> Build:
-    project, whole = uninterrupted
+def build(uninterrupted: Uninterrupted, tmp_path: Path) -> Build:
+    project, whole = uninterrupted("whole")
+    shutil.copytree(project, tmp_path / "project")
+    return Build(tmp_path / "project", tmp_path / "tiny.zip", whole)
+
+
+@pytest.fixture
+def short_build(uninterrupted: Uninterrupted, tmp_path: Path) -> Build:
+    """Of the reference alone."""
+    project, whole = uninterrupted("short")
     shutil.copytree(project, tmp_path / "project")
     return Build(tmp_path / "project", tmp_path / "tiny.zip", whole)
 
@@ -236,24 +254,24 @@ def lose_rows(build: Build) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_what_is_torn_is_not_believed(build: Build, harm: Callable[[Build], None], step: int):
+def test_what_is_torn_is_not_believed(short_build: Build, harm: Callable[[Build], None], step: int):
     """A torn line is dropped, a torn checkpoint passed over for the one before, or for the
     beginning; the package is the same."""
-    build.interrupt("reference", 8)
-    harm(build)
-    _, seen = build.resume()
+    short_build.interrupt("reference", 8)
+    harm(short_build)
+    _, seen = short_build.resume()
     assert seen[0] == ("reference", step)
-    assert_same_bytes(build.target, build.whole)
+    assert_same_bytes(short_build.target, short_build.whole)
 
 
 @pytest.mark.parametrize(
     "file", ["fingerprints.jsonl", "progress.json", "step-000000006.json", "step-000000006.npz"]
 )
 def test_what_cannot_be_read_is_not_given_up(
-    build: Build, monkeypatch: pytest.MonkeyPatch, file: str
+    short_build: Build, monkeypatch: pytest.MonkeyPatch, file: str
 ):
     """A disk that fails for a moment is no torn file: the build ends, and nothing is removed."""
-    build.interrupt("reference", 8)
+    short_build.interrupt("reference", 8)
     opened, read = os.open, Path.open
 
     def failing(path: Any, *arguments: Any, **options: Any) -> int:
@@ -266,16 +284,16 @@ def test_what_cannot_be_read_is_not_given_up(
             raise OSError(errno.EIO, os.strerror(errno.EIO), file)
         return read(self, *arguments, **options)
 
-    before = sorted(build.work.glob("recorded/**/*"))
+    before = sorted(short_build.work.glob("recorded/**/*"))
     with monkeypatch.context() as broken:
         broken.setattr(os, "open", failing)
         broken.setattr(Path, "open", failing_too)
         with pytest.raises(RepropackError, match="Input/output error"):
-            build.resume()
-    assert sorted(build.work.glob("recorded/**/*")) == before
-    _, seen = build.resume()
+            short_build.resume()
+    assert sorted(short_build.work.glob("recorded/**/*")) == before
+    _, seen = short_build.resume()
     assert seen[0] == ("reference", 7)
-    assert_same_bytes(build.target, build.whole)
+    assert_same_bytes(short_build.target, short_build.whole)
 
 
 def test_a_run_that_has_ended_is_looked_at_before_it_is_believed(build: Build):
@@ -287,33 +305,35 @@ def test_a_run_that_has_ended_is_looked_at_before_it_is_believed(build: Build):
     assert_same_bytes(build.target, build.whole)
 
 
-def test_an_interrupted_build_is_neither_continued_nor_lost_unasked(build: Build, capsys):
+def test_an_interrupted_build_is_neither_continued_nor_lost_unasked(short_build: Build, capsys):
     """A plain build refuses and names both ways on; nothing of the left-over is touched."""
-    interrupt = build.interrupt("reference", 5)
+    interrupt = short_build.interrupt("reference", 5)
     kept = "what was recorded is kept in .tiny.zip.work: --resume continues it where nothing"
     assert interrupt.__notes__ == [f"{kept} has changed, --discard begins again"]
-    before = {path: path.stat().st_mtime_ns for path in build.work.rglob("*")}
-    arguments = ["build", str(build.project), "-o", str(build.target)]
+    before = {path: path.stat().st_mtime_ns for path in short_build.work.rglob("*")}
+    arguments = ["build", str(short_build.project), "-o", str(short_build.target)]
     assert main(arguments) == 2
     _, _, told = capsys.readouterr().err.rpartition("[not-locked]\n")
     assert told == (
         "repropack: error: tiny.zip: an interrupted build of it is in .tiny.zip.work\n"
         "hint: --resume continues it, --discard begins again\n"
     )
-    assert {path: path.stat().st_mtime_ns for path in build.work.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in short_build.work.rglob("*")} == before
     assert main([*arguments, "--resume", "--discard"]) == 2
     assert "not allowed with argument --resume" in capsys.readouterr().err
     seen: list[tuple[str, int]] = []
-    build_package(build.project, build.target, left_over="discard", on_step=noting(seen))
+    build_package(
+        short_build.project, short_build.target, left_over="discard", on_step=noting(seen)
+    )
     assert seen[0] == ("reference", 1)
-    assert_same_bytes(build.target, build.whole)
+    assert_same_bytes(short_build.target, short_build.whole)
 
 
-def test_resuming_where_nothing_is_left_builds(build: Build):
+def test_resuming_where_nothing_is_left_builds(short_build: Build):
     """So a script may always say ``--resume``."""
-    report, seen = build.resume()
+    report, seen = short_build.resume()
     assert (seen[0], report.continued) == (("reference", 1), ())
-    assert_same_bytes(build.target, build.whole)
+    assert_same_bytes(short_build.target, short_build.whole)
 
 
 def change_source(build: Build) -> None:
@@ -350,25 +370,25 @@ def add_license(build: Build) -> None:
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_another_build_is_not_continued(
-    build: Build, change: Callable[[Build], None], what: str, tmp_path: Path
+    short_build: Build, change: Callable[[Build], None], what: str, tmp_path: Path
 ):
     """What has changed is named; the left-over waits for it to be undone."""
-    shutil.copytree(build.project, tmp_path / "before")
-    build.interrupt("reference", 5)
-    change(build)
+    shutil.copytree(short_build.project, tmp_path / "before")
+    short_build.interrupt("reference", 5)
+    change(short_build)
     with pytest.raises(UsageError) as caught:
-        build.resume()
+        short_build.resume()
     assert caught.value.message == (
         "tiny.zip: expected to continue the same build, observed changes since it began: " + what
     )
     assert (caught.value.hint or "").startswith(
         "undo the changes to continue it, or begin again with --discard"
     )
-    shutil.rmtree(build.project)
-    shutil.copytree(tmp_path / "before", build.project)
-    _, seen = build.resume()
+    shutil.rmtree(short_build.project)
+    shutil.copytree(tmp_path / "before", short_build.project)
+    _, seen = short_build.resume()
     assert seen[0] == ("reference", 4)
-    assert_same_bytes(build.target, build.whole)
+    assert_same_bytes(short_build.target, short_build.whole)
 
 
 def test_another_version_of_a_distribution_is_named(build: Build, monkeypatch: pytest.MonkeyPatch):

@@ -171,7 +171,8 @@ def test_a_lock_alone_needs_an_index(lean: Lean, locked: Path, tmp_path: Path) -
     assert (report["verdict"], done.returncode) == ("could-not-run", 4)
     assert report["problem"]["message"].startswith("environment: distribution ")
     assert report["used_environment"] is None
-    house = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(lean.house), "PATH": path}
+    house = {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(lean.house), "PIP_NO_INDEX": "1"}
+    house |= {"PIP_FIND_LINKS": str(lean.house), "PATH": os.environ["PATH"]}
     report = report_of(lean.call(tmp_path, *arguments, **house))
     assert (report["verdict"], report["used_environment"]["origin"]) == ("identical", "index")
 

@@ -1,0 +1,247 @@
+"""An article held against the values of claims: what is marked, and what might have been.
+
+A marked number agrees where it is the claim's value as it is printed, in full, or the limit of a
+bound: the same number with the same last digit, however it is written.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any, Final
+
+from repropack._compare.claim_values import exact_form
+from repropack._format.expressions import advice
+from repropack._format.macros import EXACT_PREFIX, VALUE_PREFIX, macro_name
+from repropack._format.marks import BadMark, Lines, MacroUse, Mark, Scan
+from repropack._format.numerals import FoundNumber, find_numbers, plain_text, read_numeral
+from repropack._format.values import decode_value
+from repropack.models.claims import ClaimOutcome
+from repropack.models.proofreading import (
+    ArticlePlace,
+    FindingKind,
+    HintKind,
+    ProofreadFinding,
+    ProofreadHint,
+)
+
+MAX_FINDINGS: Final = 1000
+MAX_HINTS: Final = 200
+LEAST_DIGITS: Final = 3
+"""Significant digits of a number that is worth a hint."""
+_NEAR: Final = Decimal("0.01")
+_YEARS: Final = range(1900, 2100)
+_SHOWN: Final = 120
+_EXACTLY: Final = Context(prec=800, rounding=ROUND_HALF_EVEN)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A text that was scanned: the article, or a cell of it."""
+
+    scan: Scan
+    cell: int | None = None
+
+
+@dataclass
+class Proofreading:
+    """What was found so far."""
+
+    marks: int = 0
+    findings: list[ProofreadFinding] = field(default_factory=list)
+    findings_left_out: int = 0
+    hints: list[ProofreadHint] = field(default_factory=list)
+    hints_left_out: int = 0
+    used: set[str] = field(default_factory=set)
+
+
+def proofread(pieces: Iterable[Piece], claims: Sequence[ClaimOutcome]) -> Proofreading:
+    """Hold the pieces of an article against claims.
+
+    Args:
+        pieces: What was scanned, in order.
+        claims: The claims of a package.
+
+    Returns:
+        Findings and hints in the order of their places.
+    """
+    found = Proofreading()
+    known = _Known(claims)
+    for piece in pieces:
+        _Reader(piece, known, found).read()
+    return found
+
+
+class _Known:
+    """Claims by id and by macro, and their numbers in order of size."""
+
+    def __init__(self, claims: Sequence[ClaimOutcome]) -> None:
+        self.claims: Mapping[str, ClaimOutcome] = {claim.id: claim for claim in claims}
+        self.macros = {
+            f"{prefix}{macro_name(claim.id)}": claim
+            for prefix in (VALUE_PREFIX, EXACT_PREFIX)
+            for claim in claims
+        }
+        numbers = [(number, claim) for claim in claims if (number := _number_of(claim)) is not None]
+        self._sorted = sorted(numbers, key=lambda pair: abs(pair[0]))
+        self._sizes = [abs(number) for number, _ in self._sorted]
+        self._whole: dict[Decimal, ClaimOutcome] = {}
+        for number, claim in numbers:
+            self._whole.setdefault(number, claim)
+
+    def like(self, number: Decimal) -> tuple[HintKind, ClaimOutcome] | None:
+        """The claim whose value a number is nearly; one that prints the same before others."""
+        if number == number.to_integral_value():
+            same = self._whole.get(number)
+            return None if same is None else ("same", same)
+        place = bisect_left(self._sizes, abs(number))
+        around = self._sorted[max(0, place - 4) : place + 4]
+        for value, claim in around:
+            if _prints_like(number, value):
+                return "same", claim
+        for value, claim in sorted(around, key=lambda pair: abs(pair[0] - number)):
+            if abs(number - value) <= _NEAR * abs(value):
+                return "near", claim
+        return None
+
+
+class _Reader:
+    """Reads one piece."""
+
+    def __init__(self, piece: Piece, known: _Known, found: Proofreading) -> None:
+        self._piece = piece
+        self._known = known
+        self._found = found
+        self._lines = Lines(piece.scan.text)
+
+    def read(self) -> None:
+        """Look at the marks in order, then at the numbers without one."""
+        scan = self._piece.scan
+        marks: list[Mark | MacroUse | BadMark] = [*scan.marks, *scan.uses, *scan.bad]
+        for one in sorted(marks, key=lambda mark: mark.at):
+            self._found.marks += 1
+            if isinstance(one, Mark):
+                self._mark(one)
+            elif isinstance(one, MacroUse):
+                self._macro(one)
+            else:
+                self._report("malformed-mark", one.at, one.claim, one.expected, one.observed)
+        for number in find_numbers(scan.running_text(), LEAST_DIGITS):
+            self._hint(number)
+
+    def _mark(self, mark: Mark) -> None:
+        claim = self._known.claims.get(mark.claim)
+        if claim is None:
+            told = advice(mark.claim, list(self._known.claims))
+            observed = f"none of this id{told}"
+            self._report("unknown-claim", mark.at, mark.claim, "a claim of the package", observed)
+            return
+        self._found.used.add(claim.id)
+        if not claim.held:
+            self._not_held(mark.at, claim)
+        elif not _agrees(mark.content, claim):
+            observed = " ".join(mark.content.split()) or "nothing"
+            self._report("disagrees", mark.at, claim.id, claim.text, observed)
+
+    def _macro(self, use: MacroUse) -> None:
+        claim = self._known.macros.get(use.name)
+        if claim is None:
+            told = advice(use.name, list(self._known.macros))
+            expected, observed = "a macro that `values` makes", f"none of this name{told}"
+            self._report("unknown-claim", use.at, f"\\{use.name}", expected, observed)
+            return
+        self._found.used.add(claim.id)
+        if not claim.held:
+            self._not_held(use.at, claim)
+
+    def _not_held(self, at: int, claim: ClaimOutcome) -> None:
+        observed = f"{claim.text} in the package"
+        self._report("does-not-hold", at, claim.id, claim.expected, observed)
+
+    def _hint(self, number: FoundNumber) -> None:
+        value = number.number
+        whole = value == value.to_integral_value()
+        if _digits(value) < LEAST_DIGITS or (whole and int(value) in _YEARS):
+            return
+        like = self._known.like(value)
+        if like is None:
+            return
+        if len(self._found.hints) >= MAX_HINTS:
+            self._found.hints_left_out += 1
+            return
+        kind, claim = like
+        self._found.hints.append(
+            ProofreadHint(
+                kind=kind,
+                place=self._place(number.at),
+                claim=claim.id,
+                expected=claim.text,
+                observed=number.text[:_SHOWN],
+            )
+        )
+
+    def _report(self, kind: FindingKind, at: int, claim: str, expected: str, observed: str) -> None:
+        if len(self._found.findings) >= MAX_FINDINGS:
+            self._found.findings_left_out += 1
+            return
+        self._found.findings.append(
+            ProofreadFinding(
+                kind=kind,
+                place=self._place(at),
+                claim=claim[:_SHOWN],
+                expected=expected,
+                observed=observed[:_SHOWN],
+            )
+        )
+
+    def _place(self, at: int) -> ArticlePlace:
+        line, column = self._lines.place(at)
+        return ArticlePlace(line=line, column=column, cell=self._piece.cell)
+
+
+def _agrees(content: str, claim: ClaimOutcome) -> bool:
+    """Whether what is marked is the value as it is printed, in full, or the limit of a bound."""
+    # a bound of something that is true or false marks words
+    if claim.kind == "bound" and isinstance(claim.value, bool):
+        return claim.held
+    written = read_numeral(content)
+    limit = None if claim.limit is None else exact_form(claim.limit)
+    for form in (claim.text, exact_form(claim.value), limit):
+        if form is None:
+            continue
+        number = read_numeral(form)
+        if number is None:
+            if plain_text(content) == form:
+                return True
+        elif written is not None and _is_same(written, number):
+            return True
+    return False
+
+
+def _is_same(left: Decimal, right: Decimal) -> bool:
+    """Equal to the last digit that is written, so that 0.0215 is not 0.02150."""
+    return left == right and left.as_tuple().exponent == right.as_tuple().exponent
+
+
+def _number_of(claim: ClaimOutcome) -> Decimal | None:
+    """The exact value of a claim that is a finite number."""
+    if isinstance(claim.value, bool | str):
+        return None
+    value: Any = decode_value(claim.id, claim.value)
+    return Decimal(value) if math.isfinite(value) else None
+
+
+def _prints_like(number: Decimal, value: Decimal) -> bool:
+    """Whether a value, rounded half to even at the number's last digit, is the number."""
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or abs(exponent) > 400 or abs(value.adjusted()) > 400:
+        return False
+    return value.quantize(Decimal(1).scaleb(exponent), context=_EXACTLY) == number
+
+
+def _digits(number: Decimal) -> int:
+    """Significant digits as they are written: zeros before the first other digit do not count."""
+    return len("".join(map(str, number.as_tuple().digits)).lstrip("0"))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.support.in_browser import open_page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = (
@@ -42,3 +45,13 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
     foreign = [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:"))]
     assert foreign == []
+
+
+@pytest.fixture
+def tool(page: Page, tmp_path: Path) -> Iterator[Page]:
+    """A page with the panel alone, opened; what its scripts raise fails the test."""
+    raised: list[str] = []
+    page.on("pageerror", lambda error: raised.append(str(error)))
+    open_page(page, tmp_path)
+    yield page
+    assert raised == []

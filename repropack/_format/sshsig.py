@@ -1,0 +1,123 @@
+"""Signature files of OpenSSH: their form, as its PROTOCOL.sshsig has it, and lists of signers.
+
+Nothing is verified here. A file is read strictly, so that what ``ssh-keygen`` is given to judge is
+one signature and nothing beside it; a list of signers is looked at for the names that it may give a
+key, which ``ssh-keygen`` then accepts or does not.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from struct import unpack_from
+from typing import Final
+
+MAX_SIGNATURE_BYTES: Final = 64 * 1024
+"""Largest signature file that is read: one of a certificate takes a few thousand bytes."""
+MAX_SIGNERS_BYTES: Final = 1024 * 1024
+"""Largest list of signers, or of revoked keys, that is read."""
+
+_BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----"
+_MAGIC = b"SSHSIG"
+_VERSION = 1
+_MAX_LINE_BYTES = 76
+_HASHES = (b"sha256", b"sha512")
+_FIELD = re.compile(r'(?:[^\s"]|"(?:[^"\\]|\\.)*")+')
+_MAX_NAMES = 64
+
+
+@dataclass(frozen=True)
+class SshSignature:
+    """What a signature file says of itself: the namespace, and the public key as it is encoded."""
+
+    namespace: str
+    key: bytes
+
+
+def read_signature(data: bytes) -> SshSignature:
+    """Read one armored signature.
+
+    Args:
+        data: The file.
+
+    Returns:
+        Its namespace, with other characters than ASCII replaced, and its public key.
+
+    Raises:
+        ValueError: it is not exactly one signature of version 1; says what was expected and
+            observed.
+    """
+    if len(data) > MAX_SIGNATURE_BYTES:
+        raise ValueError(
+            f"expected a signature of at most {MAX_SIGNATURE_BYTES} bytes, observed more"
+        )
+    blob = _unarmored(data)
+    if not blob.startswith(_MAGIC) or len(blob) < len(_MAGIC) + 4:
+        raise ValueError("expected an SSH signature, observed other bytes in its armor")
+    (version,) = unpack_from(">I", blob, len(_MAGIC))
+    if version != _VERSION:
+        raise ValueError(f"expected an SSH signature of version {_VERSION}, observed {version}")
+    position, fields = len(_MAGIC) + 4, []
+    for _ in range(5):
+        field, position = _string(blob, position)
+        fields.append(field)
+    if position != len(blob):
+        raise ValueError("expected an SSH signature, observed bytes after its end")
+    key, namespace, _, hashing, _ = fields
+    if hashing not in _HASHES:
+        raise ValueError(f"expected a signature over sha256 or sha512, observed {hashing[:20]!a}")
+    return SshSignature(namespace.decode("ascii", "replace"), key)
+
+
+def names_listed(signers: str, key: bytes) -> tuple[str, ...]:
+    r"""The names that a list of signers may give to a key.
+
+    Args:
+        signers: A list as ssh-keygen(1) describes it under "ALLOWED SIGNERS".
+        key: A public key as it is encoded in a signature.
+
+    Returns:
+        Names and patterns of the lines that hold this key, each once, 64 at most. Whether they are
+        accepted, for this use and at this time, is for ``ssh-keygen`` to say.
+
+    Example:
+        >>> names_listed('ann@x.org,"b c" namespaces="file" ssh-rsa AAAA\n# none\n', bytes(3))
+        ('ann@x.org', 'b c')
+    """
+    encoded = base64.b64encode(key).decode("ascii")
+    names: dict[str, None] = {}
+    for line in signers.splitlines():
+        fields = _FIELD.findall(line)
+        if len(fields) < 3 or fields[0].startswith("#") or encoded not in fields[1:]:
+            continue
+        for name in fields[0].replace('"', "").split(","):
+            if name and not name.startswith("!"):
+                names[name] = None
+    return tuple(names)[:_MAX_NAMES]
+
+
+def _unarmored(data: bytes) -> bytes:
+    lines = data.removesuffix(b"\n").split(b"\n")
+    if len(lines) < 3 or lines[0] != _BEGIN or lines[-1] != _END:
+        raise ValueError(
+            f"expected one SSH signature between {_BEGIN.decode()} and {_END.decode()}, observed "
+            "something else"
+        )
+    if any(not line or len(line) > _MAX_LINE_BYTES for line in lines[1:-1]):
+        raise ValueError("expected an SSH signature in lines of 1 to 76 bytes, observed others")
+    try:
+        return base64.b64decode(b"".join(lines[1:-1]), validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"expected base64, observed something else: {error}") from error
+
+
+def _string(blob: bytes, position: int) -> tuple[bytes, int]:
+    """One string of RFC 4251: four bytes of length, and the bytes."""
+    begin = position + 4
+    if begin <= len(blob):
+        (length,) = unpack_from(">I", blob, position)
+        if length <= len(blob) - begin:
+            return blob[begin : begin + length], begin + length
+    raise ValueError("expected an SSH signature, observed one that is cut")

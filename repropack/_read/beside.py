@@ -1,0 +1,93 @@
+"""Small files that lie beside a package: statements, signatures, records, lists of signers.
+
+Each is read whole, under a limit, and only where it is a regular file. Nothing is parsed here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from repropack._format.paths import shown_path
+from repropack._format.statements import MAX_SIGNATURE_FILES, SIGNATURE_SUFFIX, STATEMENT_SUFFIX
+from repropack._read.directory import OPEN_FLAGS
+from repropack.errors import UsageError
+
+_LABEL = re.compile(r"\.[A-Za-z0-9_-]{1,40}")
+
+
+def statement_place(package: Path) -> Path:
+    """Where the statement about a package lies: beside it, named after it."""
+    place = Path(os.path.abspath(package))  # noqa: PTH100 - a link keeps its name, `..` does not
+    return place.with_name(place.name + STATEMENT_SUFFIX)
+
+
+def signature_files(statement: Path) -> tuple[Path, ...]:
+    """The signature files of a statement, which lie beside it.
+
+    Args:
+        statement: The statement; it need not be there.
+
+    Returns:
+        ``NAME.sig``, then every ``NAME.<label>.sig``, whose label is of letters, digits, ``_`` and
+        ``-``: numbers in their order, then the rest in that of their bytes; 64 at most.
+    """
+    if not statement.parent.is_dir():
+        return ()
+    base = statement.name
+    labels = []
+    for name in os.listdir(statement.parent):  # noqa: PTH208 - names alone
+        label = name.removeprefix(base).removesuffix(SIGNATURE_SUFFIX)
+        if name == base + label + SIGNATURE_SUFFIX and (not label or _LABEL.fullmatch(label)):
+            labels.append(label)
+    ordered = sorted(labels, key=_order_of)[:MAX_SIGNATURE_FILES]
+    return tuple(statement.with_name(base + label + SIGNATURE_SUFFIX) for label in ordered)
+
+
+def next_signature(statement: Path) -> Path:
+    """The first name for a signature that is free: ``NAME.sig``, ``NAME.2.sig``, and so on."""
+    number = 1
+    while True:
+        label = "" if number == 1 else f".{number}"
+        place = statement.with_name(statement.name + label + SIGNATURE_SUFFIX)
+        if not os.path.lexists(place):
+            return place
+        number += 1
+
+
+def read_beside(path: Path, what: str, max_bytes: int) -> bytes:
+    """Read a small file whole.
+
+    Args:
+        path: The file; a link to one is followed, for whoever named it may have made it.
+        what: What it should be, for messages.
+        max_bytes: Largest size accepted.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        UsageError: it is not there, no regular file, larger, or cannot be read.
+    """
+    shown = shown_path(path)
+    try:
+        handle = os.open(path, OPEN_FLAGS & ~os.O_NOFOLLOW)
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise UsageError(f"{shown}: expected {what}, observed something that is no file")
+            data = stream.read(max_bytes + 1)
+    except OSError as error:
+        raise UsageError(f"{shown}: expected {what}, observed {error.strerror!r}") from error
+    except ValueError as error:
+        raise UsageError(f"{shown}: expected {what}, observed a path that cannot be") from error
+    if len(data) > max_bytes:
+        raise UsageError(f"{shown}: expected {what} of at most {max_bytes} bytes, observed more")
+    return data
+
+
+def _order_of(label: str) -> tuple[int, int, str]:
+    number = label.removeprefix(".")
+    is_number = number.isascii() and number.isdigit()
+    return (0 if not label else 1 if is_number else 2, int(number) if is_number else 0, label)

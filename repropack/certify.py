@@ -1,0 +1,148 @@
+"""Merge records of several verifications of one package into a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from repropack._checking import check_whole
+from repropack._compare.certificates import (
+    breadth_of,
+    common_verdict,
+    count_outcomes,
+    count_verifiers,
+    counted_record,
+    merged_claims,
+)
+from repropack._compare.records import contradiction
+from repropack._format.digests import digest_bytes
+from repropack._format.limits import DEFAULT_LIMITS, Limits
+from repropack._format.paths import shown_path
+from repropack._format.statements import (
+    MAX_STATEMENT_BYTES,
+    RECORD_NAMESPACE,
+    read_statement,
+    subject_digest,
+)
+from repropack._read.beside import read_beside, signature_files
+from repropack._read.findings import Findings
+from repropack._read.package import Package, open_package
+from repropack._signatures import SignerList, judge_signatures, read_signer_list
+from repropack.errors import IntegrityError, UsageError
+from repropack.models.certificate import Certificate, CountedRecord
+from repropack.models.reports import refusal_of
+from repropack.models.signatures import SignatureFinding
+from repropack.models.statements import StatementOfRecord
+
+MAX_RECORDS = 1000
+
+
+def certify_package(
+    path: str | Path,
+    records: Sequence[str | Path],
+    *,
+    signers: str | Path | None = None,
+    revoked: str | Path | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Certificate:
+    """Count what several verifications of one package found.
+
+    The package is checked first. Each verifier counts once: by the key that signed, else by the
+    facts of the machine. A record that comes twice counts once, with the signatures of all copies.
+
+    Args:
+        path: The package, zip or directory.
+        records: Files of ``verify --record``, 1 to 1000; their signatures lie beside them.
+        signers: A list of signers, as ssh-keygen(1) describes it under "ALLOWED SIGNERS".
+        revoked: A list of revoked keys, or a KRL; with ``signers``.
+        limits: Limits on reading the package.
+
+    Returns:
+        The certificate. Who differs or contradicts himself is shown, never outvoted.
+
+    Raises:
+        UsageError: no such file; a file that is no record; a record of another package.
+        PackageError: not a package.
+        IntegrityError: the package is damaged.
+        UnsupportedVersionError: a format version or feature of a later release.
+        CouldNotRunError: there are signatures, and no ``ssh-keygen``.
+
+    Determinism:
+        The certificate depends on the files and, where a list has times, on the present time.
+    """
+    if not 1 <= len(records) <= MAX_RECORDS:
+        raise UsageError(f"expected 1 to {MAX_RECORDS} records, observed {len(records)}")
+    if revoked is not None and signers is None:
+        raise UsageError("expected --signers with --revoked, observed none")
+    listed = None if signers is None else read_signer_list(signers, revoked)
+    with open_package(path, limits=limits) as package:
+        findings = Findings(max_faults=limits.max_faults)
+        check_whole(package, findings)
+        if findings.faults:
+            raise IntegrityError(*map(refusal_of, findings.faults))
+        counted = _counted(records, package, listed)
+        verifiers = count_verifiers(counted)
+        counts = count_outcomes(verifiers)
+        known = [one for one in verifiers if one.authenticity == "known"]
+        others = [one for one in verifiers if one.authenticity != "known"]
+        return Certificate(
+            path=shown_path(path),
+            package=package.manifest.package,
+            package_digest=package.package_digest,
+            evidence_digest=package.evidence_digest,
+            verdict=common_verdict(counts, verifiers),
+            counts=counts,
+            known_signers=len(known),
+            not_valid=sum(one.authenticity == "not-valid" for one in verifiers),
+            listed=listed is not None,
+            breadth=breadth_of(verifiers),
+            known_breadth=breadth_of(known),
+            other_breadth=breadth_of(others),
+            claims=merged_claims(package.results.claims, counted),
+            verifiers=verifiers,
+        )
+
+
+@dataclass
+class _Copies:
+    """One record, and what lay beside each file that holds it."""
+
+    file: str
+    statement: StatementOfRecord
+    signatures: list[SignatureFinding] = field(default_factory=list)
+
+
+def _counted(
+    records: Sequence[str | Path], package: Package, listed: SignerList | None
+) -> list[CountedRecord]:
+    copies: dict[str, _Copies] = {}
+    for given in records:
+        place = Path(given)
+        data = read_beside(place, "a verification record", MAX_STATEMENT_BYTES)
+        try:
+            statement = read_statement(StatementOfRecord, data)
+        except ValueError as error:
+            raise UsageError(f"{shown_path(place)}: {error}") from error
+        problem = contradiction(statement.predicate)
+        if problem is not None:
+            raise UsageError(f"{shown_path(place)}: {problem}")
+        _require_same(place, statement, package)
+        copy = copies.setdefault(digest_bytes(data), _Copies(shown_path(place.name), statement))
+        files = signature_files(place.absolute())
+        copy.signatures += judge_signatures(data, RECORD_NAMESPACE, files, listed)
+    return [counted_record(one.file, one.statement, one.signatures) for one in copies.values()]
+
+
+def _require_same(place: Path, statement: StatementOfRecord, package: Package) -> None:
+    """Refuse a record that is about another package."""
+    expected, observed = package.package_digest, subject_digest(statement, "manifest.json")
+    if observed is None:  # whoever verified could not read the manifest
+        observed = subject_digest(statement, "package.zip")
+        expected = package.container.whole_digest() or expected
+    if observed != expected:
+        raise UsageError(
+            f"{shown_path(place)}: expected a record about {expected}, observed one about "
+            f"{observed}",
+            hint="a certificate is about one package; leave this record out",
+        )

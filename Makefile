@@ -7,6 +7,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+JUDGES := .venv-judges
 PACKAGE := build/replay-lab-1.0.0.zip
 SPREAD := -n auto --dist loadfile
 
@@ -20,7 +21,7 @@ export PIP_NO_INPUT := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-fast coverage schemas clean
+.PHONY: help demo test test-fast coverage judges schemas clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +35,7 @@ demo: $(VENV)/.installed-runtime ## build the replay lab's package and verify it
 	@echo "== verify"
 	$(BIN)/repropack verify $(PACKAGE)
 
-test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
+test: $(VENV)/.installed-dev $(JUDGES)/.installed ## run every gate; stop at the first failure
 	@echo "== format"
 	$(BIN)/ruff format --check .
 	@echo "== lint"
@@ -62,9 +63,11 @@ test: $(VENV)/.installed-dev ## run every gate; stop at the first failure
 test-fast: $(VENV)/.installed-dev ## run the tests that take no more than a few seconds each
 	$(BIN)/pytest $(SPREAD) -m "not slow"
 
+judges: $(JUDGES)/.installed ## install the public validators that judge our crates, bags and citations
+
 coverage: $(VENV)/.installed-dev ## measure everything with all tests; takes about half an hour
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run --rcfile=tools/coverage_of_all.toml -m pytest $(SPREAD)
+	REPROPACK_MEASURE_WORKERS=1 $(BIN)/coverage run --rcfile=tools/coverage_of_all.toml -m pytest $(SPREAD)
 	$(BIN)/coverage combine --rcfile=tools/coverage_of_all.toml --quiet
 	$(BIN)/coverage report --rcfile=tools/coverage_of_all.toml
 
@@ -72,7 +75,7 @@ schemas: $(VENV)/.installed-dev ## write schemas/ again from the models
 	$(BIN)/python tools/generate_schemas.py
 
 clean: ## remove everything that was made here, the virtual environment included
-	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache \
+	rm -rf $(VENV) $(JUDGES) build dist .coverage .coverage.* .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -91,6 +94,14 @@ $(VENV)/.installed-dev: pyproject.toml
 	@echo "== install with the dev extra"
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.installed-runtime
+
+# The judges live apart: one of them needs an older version of what repropack needs.
+
+$(JUDGES)/.installed: tools/judges.txt | $(VENV)/.installed-dev
+	@echo "== the judges' virtual environment"
+	@$(BIN)/python -m venv --clear $(JUDGES)
+	@$(JUDGES)/bin/python -m pip install --quiet --requirement tools/judges.txt
+	@touch $@
 
 # A virtual environment that is missing, moved or too old is made anew; any other is kept.
 

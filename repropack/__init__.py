@@ -40,13 +40,21 @@ if TYPE_CHECKING:
     from repropack._read.package import open_package
     from repropack.audit import audit_project
     from repropack.build import build_package
+    from repropack.certify import certify_package
     from repropack.check import check_package
     from repropack.diff import diff_packages
     from repropack.diff_of_arrays import diff_arrays
     from repropack.diff_of_runs import diff_runs
     from repropack.experiment import Experiment, State, Trace
+    from repropack.export import export_package
     from repropack.lint import lint_path
     from repropack.loop import attach
+    from repropack.proofread import proofread_article
+    from repropack.publish import publish_package
+    from repropack.record import record_verification
+    from repropack.report import report_package
+    from repropack.sign import sign_package
+    from repropack.values import package_values
     from repropack.verify import verify_package
     from repropack.zoom import ZoomOptions, zoom_difference
 
@@ -82,12 +90,20 @@ __all__ = [
     "attach",
     "audit_project",
     "build_package",
+    "certify_package",
     "check_package",
     "diff_arrays",
     "diff_packages",
     "diff_runs",
+    "export_package",
     "lint_path",
     "open_package",
+    "package_values",
+    "proofread_article",
+    "publish_package",
+    "record_verification",
+    "report_package",
+    "sign_package",
     "verify_package",
     "zoom_difference",
 ]
@@ -100,12 +116,20 @@ _HOMES = {
     "attach": "repropack.loop",
     "audit_project": "repropack.audit",
     "build_package": "repropack.build",
+    "certify_package": "repropack.certify",
     "check_package": "repropack.check",
     "diff_arrays": "repropack.diff_of_arrays",
     "diff_packages": "repropack.diff",
     "diff_runs": "repropack.diff_of_runs",
+    "export_package": "repropack.export",
     "lint_path": "repropack.lint",
     "open_package": "repropack._read.package",
+    "package_values": "repropack.values",
+    "proofread_article": "repropack.proofread",
+    "publish_package": "repropack.publish",
+    "record_verification": "repropack.record",
+    "report_package": "repropack.report",
+    "sign_package": "repropack.sign",
     "verify_package": "repropack.verify",
     "zoom_difference": "repropack.zoom",
 }

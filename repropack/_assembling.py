@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from nbformat import NotebookNode
 
+from repropack._compare.claims import evaluate_claims
 from repropack._compare.outcomes import compute_results, describe_reference
+from repropack._compare.timeline import Timelines
+from repropack._export.citation import citation_bytes
+from repropack._export.crate import crate_bytes
 from repropack._format.canonical import encode_canonical
 from repropack._format.layout import (
     AFTER,
     CHECKER,
+    CITATION,
     CONFIG_SCHEMA,
+    CRATE,
     ENVIRONMENT,
     INPUTS,
     LICENSE,
     NOTEBOOK,
+    PAGE,
     PLAN,
     README,
     REFERENCE_RUN,
@@ -26,8 +34,10 @@ from repropack._format.layout import (
     kept_path,
     outputs_folder,
 )
+from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.released import checker_bytes
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
+from repropack._paging import make_page
 from repropack._present.notebook import make_notebook
 from repropack._present.package_readme import package_readme
 from repropack._present.rendered import render_figures
@@ -36,12 +46,19 @@ from repropack._read.equality import hold_against
 from repropack._read.package import evidence_digest
 from repropack._read.project import Project
 from repropack._read.run import RunReader
-from repropack._run.assemble import Supplement, link_files, list_entries, write_documents
+from repropack._read.swhids import source_swhid
+from repropack._run.assemble import (
+    Supplement,
+    link_files,
+    list_entries,
+    with_documents,
+    write_documents,
+)
 from repropack._run.notebook import execute_notebook
 from repropack._run.notebook_form import notebook_bytes
 from repropack._run.recorder import RecordedRun
 from repropack._run.workplace import ASSEMBLED, RECORDED, SCRATCH
-from repropack.errors import CouldNotRunError, InexactResumeError
+from repropack.errors import CouldNotRunError, InexactResumeError, LimitExceededError
 from repropack.models.plan import ComparisonPlan, Plan
 from repropack.models.results import Results
 
@@ -65,6 +82,7 @@ def assemble_package(
         CouldNotRunError: storage gives back other bytes than were written, or the notebook cannot
             be executed here.
         InexactResumeError: a run was continued, and resuming is not exact.
+        ProjectError: a claim has no value in what was recorded; every such claim.
         OSError: something cannot be read or written.
     """
     recorded, tree, metadata = work / RECORDED, work / ASSEMBLED, supplement.metadata
@@ -72,7 +90,9 @@ def assemble_package(
     with open_container(recorded) as container:
         readers = {row.name: RunReader(container, row.name) for row in plan.comparisons}
         reference_run = RunReader(container, REFERENCE_RUN)
-        results = compute_results(plan, reference_run, readers)
+        timelines = Timelines(keep_fingerprints=True)
+        results = compute_results(plan, reference_run, readers, timelines)
+        results = _with_claims(project, plan, results, {**readers, REFERENCE_RUN: reference_run})
         _check_identical(results, container)
         _check_spliced(plan, results, runs)
         last_step = results.reference.last_step
@@ -90,11 +110,50 @@ def assemble_package(
     write_documents(tree, {NOTEBOOK: _notebook(node, plan, tree, work / SCRATCH, results)})
     for entry in supplement.references:  # the notebook needs them, the package does not hold them
         _remove(tree, tree / entry.path)
-    entries = list_entries(tree, supplement.references)
-    paths = {entry.path for entry in entries}
-    readme = package_readme(metadata, plan, results, evidence_digest(entries), paths)
-    write_documents(tree, {README: readme})
+    _write_descriptions(tree, plan, reference, results, supplement, recorded, timelines)
     return results
+
+
+def _with_claims(
+    project: Project, plan: Plan, results: Results, runs: Mapping[str, RunReader]
+) -> Results:
+    """The results with every claim evaluated."""
+    try:
+        evaluated = evaluate_claims(plan, results, runs, DEFAULT_LIMITS.max_claim_elements)
+    except LimitExceededError as error:
+        raise project.error([("claims", error.message)]) from error
+    if evaluated.faults:
+        raise project.error(
+            (f"claims[{place}].expression", problem) for place, problem in evaluated.faults
+        )
+    return results.model_copy(update={"claims": evaluated.outcomes})
+
+
+def _write_descriptions(
+    tree: Path,
+    plan: Plan,
+    reference: RecordedRun,
+    results: Results,
+    supplement: Supplement,
+    recorded: Path,
+    timelines: Timelines,
+) -> None:
+    """Write what describes the rest: README, citation, page, and last the crate of all."""
+    metadata, environment = supplement.metadata, reference.environment
+    entries = list_entries(tree, supplement.references)
+    evidence = evidence_digest(entries)
+    readme = package_readme(metadata, plan, results, evidence, {entry.path for entry in entries})
+    with open_container(tree) as container:
+        source = source_swhid(container, entries)
+    documents = {README: readme, CITATION: citation_bytes(metadata, evidence, source)}
+    listed = with_documents(entries, documents)
+    with open_container(recorded) as container:
+        readers = {row.name: RunReader(container, row.name) for row in plan.comparisons}
+        page = make_page(metadata, plan, results, environment, listed, timelines, readers)
+    documents[PAGE] = page
+    listed = with_documents(listed, {PAGE: page})
+    documents[CRATE] = crate_bytes(metadata, listed, plan, results, environment)
+    write_documents(tree, documents)
 
 
 def _remove(tree: Path, place: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from repropack._assembling import assemble_package
+from repropack._checking import check_whole
 from repropack._format.layout import AFTER, INPUTS, REFERENCE_RUN, SOURCE
 from repropack._format.paths import shown_path
 from repropack._lint.examine import OnFindings, lint_before_build, lint_before_publishing
@@ -100,15 +101,15 @@ def build_package(  # noqa: PLR0913 - the options of the verb
 
     Returns:
         Digests, size and results; ``expectations_held`` says whether all comparisons came out as
-        the plan expects. A package with a failed expectation is written all the same.
+        the plan expects, and all claims hold. A package in which one fails is written all the same.
 
     Raises:
         UsageError: no such project, the target exists and ``force`` is not given or is of another
             kind or is this version with other evidence, nothing can be written there, a comparison
             resumes after the reference's end, an interrupted build is there, or it cannot be
             continued because something has changed.
-        ProjectError: faults in the project file, or the experiment imports what is neither packed
-            nor installed.
+        ProjectError: faults in the project file, the experiment imports what is neither packed
+            nor installed, or a claim has no value in what was recorded.
         LintError: the project, or what its runs made, holds what must not be packed.
         ExperimentError: the experiment failed; nothing is written at the target.
         InexactResumeError: a continued run does not give what was recorded before.
@@ -146,7 +147,7 @@ def build_package(  # noqa: PLR0913 - the options of the verb
             written = write_package(
                 work / ASSEMBLED, build.supplement, directory=directory, compress=compress
             )
-            check_written(written)
+            check_written(written, check_whole)
             if project is not None:
                 findings += lint_before_publishing(written.aside, on_findings)
             check_version_built(build.target, loaded.metadata(), written.evidence_digest)
@@ -166,7 +167,8 @@ def build_package(  # noqa: PLR0913 - the options of the verb
         evidence_digest=written.evidence_digest,
         size_bytes=written.size_bytes,
         sources=sources.summary(),
-        expectations_held=all(outcome.held is not False for outcome in results.comparisons),
+        expectations_held=not any(row.held is False for row in results.comparisons)
+        and all(claim.held for claim in results.claims),
         results=results,
         continued=tuple(
             ContinuedRun(run=run.name, after_steps=run.continued_after)

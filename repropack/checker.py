@@ -35,7 +35,8 @@ if sys.version_info < (3, 9):  # noqa: UP036 - it meets whatever Python is there
 FORMAT, UNSAFE, LIMIT = "package.format", "package.unsafe-entry", "package.limit-exceeded"  # 9.1-3
 INTEGRITY, NEWER, UNREADABLE = "package.integrity", "package.unsupported-version", "unreadable"
 MANIFEST, DOCUMENTS = "manifest.json", ("environment.json", "plan.json", "results.json")
-REQUIRED = {"README.md", "LICENSE", "runs/reference/fingerprints.jsonl", *DOCUMENTS}  # 1.3
+REFERENCE_LOG = "runs/reference/fingerprints.jsonl"
+REQUIRED = {"README.md", "LICENSE", "index.html", REFERENCE_LOG, *DOCUMENTS}  # 1.3
 MEBIBYTE, SAFE_INTEGER, ELSEWHERE, MOST_ENTRIES = 1 << 20, 2**53 - 1, 0xFFFFFFFF, 20_000
 RESERVED = {"scope", "claims"}  # 1.7
 UNFIT = re.compile(
@@ -48,8 +49,9 @@ NPY = re.compile(r"\{'descr': '(.*)', 'fortran_order': False, 'shape': \(([0-9, 
 ARRAY_IN_JSON = re.compile(rb'(?<=\{"\$array":")[^"]*')
 NOT_LOOKED_AT = """
 Nothing of the package was executed. Not looked at: schemas, roles and media types, locks, whether
-results follow from the logs, whether logs, checkpoints, kept arrays and outputs are all that the
-plan asks for, and inputs that are held elsewhere.
+results follow from the logs, claims hold, and page, crate and citation follow from the rest,
+whether logs, checkpoints, kept arrays and outputs are all that the plan asks for, and inputs that
+are held elsewhere.
 Whether the package can be reproduced is for `repropack verify` to find out.
 """
 
@@ -405,7 +407,10 @@ class Package:
         lines += [f"- {escape(e)}: {escape(problem)} [{c}]" for e, problem, c in self.faults[:20]]
         lines += [f"- and {len(self.faults) - 20} more"] * (len(self.faults) > 20)
         title, name, version = map(escape, self.about)
-        lines += ["", title, f"package           {name} {version}"]
+        lines.append("")
+        if self.faults and self.package_digest:
+            lines.append("Its manifest says, and nothing here confirms:")
+        lines += [title, f"package           {name} {version}"]
         lines += [f"package digest    {self.package_digest or 'not known'}"]
         lines += [f"evidence digest   {self.evidence_digest or 'not known'}"]
         lines.append("" if self.faults else NOT_LOOKED_AT)

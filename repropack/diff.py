@@ -34,7 +34,8 @@ from repropack._format.layout import (
 )
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
-from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.findings import Findings
+from repropack._read.integrity import check_package_whole
 from repropack._read.package import Package, open_package
 from repropack._read.run import RunReader
 from repropack.errors import PackageError

@@ -18,8 +18,8 @@ from repropack._format.log_search import LogIndex, first_unequal
 from repropack._format.paths import shown_path
 from repropack._read.decisions import measure_decision
 from repropack._read.draws import measure_draws
+from repropack._read.findings import Findings
 from repropack._read.forms import common_checkpoint, stored_forms
-from repropack._read.integrity import Findings
 from repropack._read.side_logs import DamagedError, SideLog
 from repropack._read.sides import OpenLog, read_side
 from repropack.errors import PackageError, UsageError

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from repropack._format.fingerprints import fingerprint_canonical
 from repropack._format.npy import canonical_array
+from repropack._format.printing import print_number
 from repropack._format.state import check_name, encode_value
 from repropack.errors import StateError
 
@@ -221,7 +222,7 @@ class Trace:
             Text by metric; a metric that this step did not note is absent.
         """
         return {
-            name: _print(self._metrics[name], spec)
+            name: print_number(self._metrics[name], spec)
             for name, spec in formats.items()
             if name in self._metrics
         }
@@ -285,10 +286,3 @@ def _described(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of type {value.dtype} and shape {value.shape}"
     return type(value).__name__
-
-
-def _print(number: float, spec: str) -> str:
-    try:
-        return format(number, spec)
-    except OverflowError:  # an integer beyond the range of floats
-        return format(float("inf") if number > 0 else float("-inf"), spec)

@@ -29,7 +29,7 @@ from repropack._read.project import PROJECT_FILE
 from repropack._run.durable import os_problem
 from repropack._run.script_project import ScriptProject, read_script_project
 from repropack.errors import CouldNotRunError, UsageError
-from repropack.models.manifest import Author, AuthoredMetadata
+from repropack.models.authored import Author, AuthoredMetadata
 from repropack.models.reports import InitReport
 
 _README, _LICENSE, _IGNORE = "README.md", "LICENSE", ".gitignore"

@@ -9,10 +9,11 @@ from repropack._format.layout import MANIFEST, RUNS
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._read.package import Package, open_package
+from repropack._read.swhids import content_swhid, source_swhid
 from repropack._run.launch import observe_here
-from repropack.errors import CouldNotRunError
+from repropack.errors import CouldNotRunError, PackageError
 from repropack.models.environment import EnvironmentAccount
-from repropack.models.reports import Inspection, RunSummary
+from repropack.models.inspection import Inspection, RunSummary
 
 
 def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Inspection:
@@ -26,7 +27,7 @@ def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Ins
         limits: Limits on reading.
 
     Returns:
-        Metadata, both digests, entries, plan, runs and results.
+        Metadata, digests and identifiers, entries, plan, runs and results.
 
     Raises:
         UsageError: no such path.
@@ -34,6 +35,7 @@ def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Ins
         UnsupportedVersionError: a format version of a later release.
     """
     with open_package(path, limits=limits) as package:
+        source, content = _swhids(package)
         return Inspection(
             path=shown_path(path),
             package=package.manifest.package,
@@ -46,7 +48,18 @@ def inspect_package(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Ins
             results=package.results,
             environment=package.environment,
             present=_present(package),
+            source_swhid=source,
+            content_swhid=content,
         )
+
+
+def _swhids(package: Package) -> tuple[str | None, str | None]:
+    """Identifiers of source and whole tree; none of a package whose entries cannot be read."""
+    try:
+        source = source_swhid(package.container, package.manifest.entries)
+        return source, content_swhid(package)
+    except PackageError:
+        return None, None
 
 
 def _present(package: Package) -> EnvironmentAccount | None:

@@ -9,15 +9,15 @@ from repropack._format.digests import digest_stream
 from repropack._format.layout import MANIFEST
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
-from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.intact import require_intact
 from repropack._read.package import Package, open_package
-from repropack._run.continuing import has_something
-from repropack._run.durable import forget_cached, os_problem, sync_tree
+from repropack._run.durable import forget_cached, sync_tree
+from repropack._run.fresh_work import fresh_work
 from repropack._run.target import check_target, publish_directory
-from repropack._run.workplace import ASSEMBLED, clear_work, work_alone
-from repropack.errors import CouldNotRunError, IntegrityError, UsageError
+from repropack._run.workplace import ASSEMBLED
+from repropack.errors import CouldNotRunError, UsageError
 from repropack.models.manifest import Entry
-from repropack.models.reports import UnpackReport, refusal_of
+from repropack.models.reports import UnpackReport
 
 
 def unpack_package(
@@ -59,10 +59,7 @@ def unpack_package(
         listed = package.manifest.entries
         known = (MANIFEST, *(entry.path for entry in listed if entry.included))
         chosen = _chosen(known, entries, [entry for entry in listed if not entry.included])
-        findings = Findings()
-        check_package_whole(package, findings, fast=True)
-        if findings.faults:
-            raise IntegrityError(*map(refusal_of, findings.faults))
+        require_intact(package, fast=True)
         _write(package, chosen, target, force=force)
         return UnpackReport(
             path=shown_path(path),
@@ -112,22 +109,13 @@ def _check_target(target: Path, package: Path, *, force: bool) -> None:
 
 
 def _write(package: Package, paths: Sequence[str], target: Path, *, force: bool) -> None:
-    try:
-        with work_alone(target, has_something) as work:
-            if has_something(work):
-                raise UsageError(
-                    f"{target.name}: an interrupted build of it is in {work.name}",
-                    hint="continue it with `repropack build --resume`, or give another folder",
-                )
-            clear_work(work)
-            tree = work / ASSEMBLED
-            _write_tree(package, paths, tree)
-            sync_tree(tree)
-            _check_tree(package, paths, tree)
-            check_target(target, force=force, directory=True)
-            publish_directory(tree, target, force=force)
-    except OSError as error:
-        raise CouldNotRunError(os_problem(error)) from error
+    with fresh_work(target) as work:
+        tree = work / ASSEMBLED
+        _write_tree(package, paths, tree)
+        sync_tree(tree)
+        _check_tree(package, paths, tree)
+        check_target(target, force=force, directory=True)
+        publish_directory(tree, target, force=force)
 
 
 def _write_tree(package: Package, paths: Sequence[str], tree: Path) -> None:

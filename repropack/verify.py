@@ -11,16 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from repropack._checking import check_whole
 from repropack._compare.environments import account_of
+from repropack._compare.machines import machine_facts
 from repropack._compare.patterns import runs_with_patterns
 from repropack._format.layout import AUTHOR_READMES, LICENSE, NOTEBOOK, README, REFERENCE_RUN
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._present.layout import is_command
 from repropack._present.rendered import load_painter
+from repropack._read.claimed import verify_claims
 from repropack._read.container import Container, open_container
 from repropack._read.equality import hold_against
-from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.findings import Findings
 from repropack._read.package import Package, open_package
 from repropack._read.run import RunReader
 from repropack._read.shown import added_resume, claim_of
@@ -54,6 +57,7 @@ from repropack.errors import (
     UnsupportedVersionError,
     UsageError,
 )
+from repropack.models.claims import ClaimVerification
 from repropack.models.differences import OutputsComparison
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.plan import ComparisonPlan
@@ -88,7 +92,8 @@ def verify_package(  # noqa: PLR0913 - the options of the verb
     The reference runs from its first state; each comparison runs under its intervention, resumes
     from the checkpoint that the package stores. Where the plan has no plain resume, one is added
     from a middle checkpoint. Compared are every line of the logs, every checkpoint, every kept
-    array, and the final arrays directly.
+    array, and the final arrays directly. Claims are evaluated on what was computed here; that is
+    reported beside the verdict and changes nothing of it.
 
     Args:
         path: The package, zip or directory. It is only read.
@@ -162,6 +167,7 @@ class _Verification:
     package: Package | None = None
     findings: Findings = field(default_factory=Findings)
     runs: list[RunVerification] = field(default_factory=list)
+    claims: tuple[ClaimVerification, ...] = ()
     begun: set[str] = field(default_factory=set)
     checked: bool = False
     confinement: Confinement | None = None
@@ -187,10 +193,13 @@ class _Verification:
             confinement=self.confinement,
             used_environment=self.used,
             runs_requested=self.requested,
+            recorded_runs=package.run_names() if package is not None and self.checked else (),
             expectations_failed=package.expectations_failed()
             if package is not None and self.checked
             else (),
+            claims_failed=package.claims_failed() if package is not None and self.checked else (),
             runs=runs_with_patterns(self.runs, self.confinement),
+            claims=self.claims,
             figures=self.figures,
             after=self.after,
             notebook=self.notebook,
@@ -200,6 +209,7 @@ class _Verification:
             environment=account_of(package.environment, self.observed)
             if package is not None and self.observed is not None
             else None,
+            machine=machine_facts(self.observed) if self.observed is not None else None,
             faults=tuple(self.findings.faults),
             problem=problem,
             loop=package is not None and self.checked and package.plan.experiment.loop,
@@ -213,7 +223,7 @@ class _Verification:
 
     def verify(self, package: Package, expect_digest: str | None) -> VerificationReport:
         """Check, then execute and compare."""
-        check_package_whole(package, self.findings, expect_digest=expect_digest)
+        check_whole(package, self.findings, expect_digest=expect_digest)
         if self.findings.faults:
             return self.report("damaged")
         self.checked = True
@@ -284,9 +294,19 @@ class _Verification:
         if extra is not None:
             source = Source(reference, reference, comparison=extra)
             self._replay(launcher, source, "exact-resume", reference)
+        self.claims = self._claims(package, launcher.tree)
         whole = self.requested is None and all(run.equal for run in self.runs)
         self.figures = redraw(package, launcher.tree, whole=whole)
         self.after = repeat_after(package, launcher, whole=whole)
+
+    def _claims(self, package: Package, tree: Path) -> tuple[ClaimVerification, ...]:
+        """The claims on what was computed here; they are reported beside the verdict."""
+        executed = [run.run for run in self.runs if run.run in package.run_names()]
+        if not package.plan.claims or not executed:
+            return verify_claims(package.plan, package.results, {})
+        with open_container(tree) as container:
+            fresh = {name: RunReader(container, name, limits=package.limits) for name in executed}
+            return verify_claims(package.plan, package.results, fresh)
 
     def _replay(
         self,

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
+from repropack._checking import check_whole
 from repropack._compare.logs import STATE_PREFIX
 from repropack._compare.patterns import difference_with_zoom, packages_with_zoom
 from repropack._compare.zoomed import StepArrays, Wanted
@@ -22,7 +23,7 @@ from repropack._format.layout import REFERENCE_RUN
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._format.state import component_of
-from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.findings import Findings
 from repropack._read.package import Package, open_package
 from repropack._read.sides import Side, read_side
 from repropack._repeating import repeat_apart
@@ -239,7 +240,7 @@ def _open(
         return opened[side.path]
     package = stack.enter_context(open_package(side.path, limits=options.limits))
     findings = Findings(max_faults=options.limits.max_faults)
-    check_package_whole(package, findings)
+    check_whole(package, findings)
     if findings.faults:
         raise IntegrityError(*map(refusal_of, findings.faults))
     one = _Opened(package, side.path, options, scratch / f"package-{len(opened)}")

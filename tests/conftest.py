@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,8 @@ def hermetic_session(home: Path) -> Iterator[None]:
 def hermetic(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What every test meets, whatever the tests before it did."""
     make_hermetic(monkeypatch, home)
-    if request.path.relative_to(request.config.rootpath).as_posix().startswith(UNMEASURED):
+    path = request.path.relative_to(request.config.rootpath).as_posix()
+    if not MEASURE_WORKERS or path.startswith(UNMEASURED):
         for name in MEASURING:
             monkeypatch.delenv(name, raising=False)
 
@@ -117,14 +118,29 @@ def lab_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The replay lab's package, a zip built once a session; read it, never write to it."""
     from tests.support.packages import build_lab
 
+    return built_once("replay-lab", build_lab, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def lake_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A command's package whose author says all that archives ask for; as ``lab_package``."""
+    from tests.support.described import build_lake
+
+    return built_once("lake", build_lake, tmp_path_factory)
+
+
+def built_once(
+    name: str, build: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A package that the processes of a session share: whoever comes first builds it."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    package = shared / "shared-lab" / "replay-lab.zip"
-    with (shared / "shared-lab.lock").open("w") as lock:  # for the processes that share the tests
+    package = shared / f"shared-{name}" / f"{name}.zip"
+    with (shared / f"shared-{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not package.exists():
             package.parent.mkdir(exist_ok=True)
-            build_lab(tmp_path_factory.mktemp("lab")).rename(package)
+            build(tmp_path_factory.mktemp(name)).rename(package)
     return package
 
 
@@ -152,6 +168,8 @@ def quick_notebooks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 # ---------------------------------------------------------------- coverage of workers
 
+MEASURE_WORKERS = bool(os.environ.get("REPROPACK_MEASURE_WORKERS"))
+"""Whether coverage follows into the processes that tests start, as `make coverage` asks for."""
 MEASURING = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
 UNMEASURED = ("tests/property/", "tests/unit/_present/", "tests/unit/test_checker.py")
 """Tests whose child processes show nothing that is not shown elsewhere, and take long measured."""
@@ -164,7 +182,7 @@ def measured_workers() -> Iterator[None]:
     Only where coverage measures: otherwise workers are started exactly as users' are.
     """
     with pytest.MonkeyPatch.context() as monkeypatch:
-        if any(name in os.environ for name in MEASURING):
+        if MEASURE_WORKERS and any(name in os.environ for name in MEASURING):
             from repropack._run.variables import worker_environment
 
             monkeypatch.setattr(

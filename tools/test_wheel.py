@@ -28,6 +28,7 @@ ON_THE_WHEEL = tuple(
         "commands",
         "confinement",
         "diff",
+        "export",
         "init",
         "lint",
         "loop",

@@ -25,12 +25,14 @@ _Report = TypeVar("_Report", bound="Document")
 class Answer:
     """What a verb ends with: text for people, or bytes that go out as they are.
 
-    ``complaint`` is what went wrong besides, on one line for standard error.
+    ``complaint`` is what went wrong besides, ``warning`` what a reader of the output alone could
+    miss; each goes to standard error on one line.
     """
 
     output: str | bytes
     status: int
     complaint: str | None = None
+    warning: str | None = None
 
 
 def answer(

@@ -12,6 +12,13 @@ from repropack.errors import UsageError
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Keeps our line breaks, and writes options alike in every version of Python."""
 
+    def add_argument(self, action: argparse.Action) -> None:
+        """Leave room for the names of verbs, which stand further in than argparse reckons."""
+        super().add_argument(action)
+        for verb in getattr(action, "_choices_actions", ()):
+            indent = self._current_indent + self._indent_increment
+            self._action_max_length = max(self._action_max_length, len(verb.dest) + indent)
+
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)

@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repropack._cli.answers import Answer, answer, encode_document, keep
+from repropack._cli.claims_commands import proofread, values
+from repropack._cli.export_commands import export
+from repropack._cli.page_commands import report
 from repropack._cli.progress import progress
 from repropack._cli.stated import reading_limits, stated_consent, stated_limits
 from repropack._cli.status import DIFFERS, IDENTICAL, STATUS_BY_VERDICT
 from repropack._cli.streams import write_message
+from repropack._cli.trust_commands import certify, publish, sign
 from repropack.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,20 +84,28 @@ def check(arguments: Namespace) -> Answer:
         arguments.package,
         fast=arguments.fast,
         expect_digest=arguments.expect_digest,
+        signers=arguments.signers,
+        revoked=arguments.revoked,
+        require_signers=arguments.require_signers,
         limits=reading_limits(arguments),
     )
-    return answer(arguments, report, check_text, STATUS_BY_VERDICT[report.verdict])
+    status = STATUS_BY_VERDICT[report.verdict]
+    if status == IDENTICAL and report.signatures is not None and report.signatures.missing:
+        status = DIFFERS
+    return answer(arguments, report, check_text, status)
 
 
 def verify(arguments: Namespace) -> Answer:
     """Run a package's experiment again and compare."""
     from repropack._cli.report_file import ReportFile
+    from repropack._cli.trust_commands import record_bytes, record_file
     from repropack._present.text_verify import verify_text
     from repropack.verify import verify_package
 
     limits, run_limits = stated_limits(arguments)
     consent = stated_consent(arguments, run_limits)
     kept = ReportFile(arguments.report, arguments.package) if arguments.report else None
+    record = record_file(arguments)
     with progress() as on_step:
         report = verify_package(
             arguments.package,
@@ -108,10 +120,11 @@ def verify(arguments: Namespace) -> Answer:
             on_step=on_step,
         )
     status = STATUS_BY_VERDICT[report.verdict]
-    if status == IDENTICAL and report.expectations_failed:  # reproduced, failed claims included
-        status = DIFFERS
+    if status == IDENTICAL and (report.expectations_failed or report.claims_failed):
+        status = DIFFERS  # reproduced, with what fails in it
     told = answer(arguments, report, verify_text, status)
-    return keep(told, kept, lambda: encode_document(report))
+    told = keep(told, kept, lambda: encode_document(report))
+    return keep(told, record, lambda: record_bytes(report, arguments.package, limits))
 
 
 def inspect(arguments: Namespace) -> Answer:
@@ -233,7 +246,14 @@ COMMANDS: dict[str, Callable[[Namespace], Answer]] = {
     "lint": lint,
     "diff": diff,
     "audit": audit,
+    "values": values,
+    "proofread": proofread,
     "unpack": unpack,
+    "report": report,
+    "sign": sign,
+    "certify": certify,
+    "publish": publish,
+    "export": export,
     "schema": schema,
 }
 
@@ -252,7 +272,14 @@ _MODULES = {
         "repropack._present.text_run_difference",
     ),
     "audit": ("repropack.audit", "repropack._present.text_audit"),
+    "values": ("repropack.values", "repropack._present.claim_values"),
+    "proofread": ("repropack.proofread", "repropack._present.text_proofread"),
     "unpack": ("repropack.unpack", "repropack._present.text"),
+    "report": ("repropack.report", "repropack._present.text_page"),
+    "sign": ("repropack.sign", "repropack._present.text_signatures"),
+    "certify": ("repropack.certify", "repropack._present.text_certify"),
+    "publish": ("repropack.publish", "repropack._present.text_publish"),
+    "export": ("repropack.export", "repropack._present.text_export"),
     "schema": ("repropack._format.schemas",),
 }
 _INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")

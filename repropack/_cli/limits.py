@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from repropack.errors import UsageError
 
 if TYPE_CHECKING:
-    from repropack.models.reports import LimitList
+    from repropack.models.limit_list import LimitList
 
 
 class LimitSet(Protocol):
@@ -68,7 +68,7 @@ def list_limits(*known: LimitSet) -> LimitList:
     Returns:
         Every limit's name, value and meaning, in the order of its set.
     """
-    from repropack.models.reports import LimitList, LimitRow
+    from repropack.models.limit_list import LimitList, LimitRow
 
     return LimitList(
         limits=tuple(

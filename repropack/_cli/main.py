@@ -42,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         answer = _run(arguments)
         if answer.complaint is not None:
             _complain(answer.complaint)
+        if answer.warning is not None:
+            _complain(answer.warning, "warning")
         return write_output(answer.output, answer.status)
     except RepropackError as error:
         return _fail_by(error, as_json=as_json)
@@ -77,11 +79,11 @@ def _run(arguments: list[str]) -> Answer:
     return COMMANDS[parsed.verb](parsed)
 
 
-def _complain(problem: str) -> None:
+def _complain(problem: str, word: str = "error") -> None:
     """Say what went wrong, on one line of standard error."""
     from repropack._present.escape import escape_text
 
-    write_message(f"repropack: error: {escape_text(problem, _MAX_MESSAGE_CHARACTERS)}")
+    write_message(f"repropack: {word}: {escape_text(problem, _MAX_MESSAGE_CHARACTERS)}")
 
 
 def _show_printed(lines: tuple[str, ...]) -> None:

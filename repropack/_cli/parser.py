@@ -18,8 +18,20 @@ from repropack._cli.arguments import (
     add_verb,
 )
 from repropack._cli.audit_arguments import add_audit_arguments
+from repropack._cli.claims_arguments import add_proofread, add_values
+from repropack._cli.export_arguments import add_export_arguments
+from repropack._cli.export_help import EXPORT, EXPORT_EXAMPLES
+from repropack._cli.page_arguments import add_report
 from repropack._cli.run_options import add_confinement, add_zoom
 from repropack._cli.status import MEANINGS
+from repropack._cli.trust_arguments import (
+    add_certify,
+    add_publish,
+    add_record,
+    add_required_signers,
+    add_sign,
+    add_signers,
+)
 from repropack.errors import UsageError
 
 
@@ -46,7 +58,14 @@ def build_parser() -> argparse.ArgumentParser:
         _add_lint,
         _add_diff,
         _add_audit,
+        add_values,
+        add_proofread,
         _add_unpack,
+        add_report,
+        add_sign,
+        add_certify,
+        add_publish,
+        _add_export,
         _add_schema,
     ):
         add(verbs)
@@ -203,6 +222,8 @@ def _add_check(verbs: Any) -> None:
     )
     verb.add_argument("--fast", action="store_true", help="compare the entries' digests only")
     add_expect_digest(verb)
+    add_signers(verb)
+    add_required_signers(verb)
     add_limit(verb)
     add_format(verb)
 
@@ -240,6 +261,7 @@ def _add_verify(verbs: Any) -> None:
     verb.add_argument(
         "--report", metavar="FILE", help="also keep the report as JSON, whatever the verdict"
     )
+    add_record(verb)
     add_expect_digest(verb)
     add_limit(verb)
     add_format(verb)
@@ -320,6 +342,15 @@ def _add_unpack(verbs: Any) -> None:
     verb.add_argument("directory", metavar="DIR", help="the folder to make")
     verb.add_argument("entries", nargs="*", metavar="ENTRY", help="entries to write (default: all)")
     verb.add_argument("--force", action="store_true", help="replace an existing folder")
+    add_limit(verb)
+    add_format(verb)
+
+
+def _add_export(verbs: Any) -> None:
+    summary = "write what an archive wants of it"
+    verb = add_verb(verbs, "export", summary, EXPORT, EXPORT_EXAMPLES)
+    add_package(verb)
+    add_export_arguments(verb)
     add_limit(verb)
     add_format(verb)
 

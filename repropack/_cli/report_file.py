@@ -13,7 +13,15 @@ from repropack._run.durable import forget_cached, os_problem
 from repropack._run.target import publish_file
 from repropack.errors import CouldNotRunError, UsageError
 
-_WORDS = {"--report": "report", "--figure": "figure", "--save": "zoom"}
+_WORDS = {
+    "--report": "report",
+    "--figure": "figure",
+    "--save": "zoom",
+    "--record": "record",
+    "--page": "page",
+    "--output": "table",
+    "-o": "page",
+}
 
 
 class ReportFile:

@@ -22,7 +22,7 @@ INTERRUPTED = 130
 
 MEANINGS = {
     IDENTICAL: "identical, intact, done",
-    DIFFERS: "differs, or an expectation (the package is written all the same) or lint rule fails",
+    DIFFERS: "differs, or an expectation, a claim or a lint rule fails (build writes all the same)",
     WRONG_USE: "wrong use: arguments, paths or the project file",
     DAMAGED: "the package is damaged or unsafe",
     COULD_NOT_RUN: "could not run: no answer, neither yes nor no",
@@ -34,7 +34,10 @@ STATUS_BY_VERDICT = {
     "intact": IDENTICAL,
     "clean": IDENTICAL,
     "warnings": IDENTICAL,
+    "agrees": IDENTICAL,
     "errors": DIFFERS,
+    "disagrees": DIFFERS,
+    "nothing-marked": DIFFERS,
     "differs": DIFFERS,
     "damaged": DAMAGED,
     "could-not-run": COULD_NOT_RUN,

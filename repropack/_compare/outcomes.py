@@ -14,6 +14,7 @@ from repropack._compare.distances import largest_distance
 from repropack._compare.evidence import blamed_components
 from repropack._compare.logs import LogComparison, LogView, PrintedTally, StepPair, split, view_from
 from repropack._compare.rows import KeptRows, RunEvidence, largest_absolute
+from repropack._compare.timeline import Measured, Timelines
 from repropack._format.state import encode_value
 from repropack._format.values import is_nan
 from repropack.models.log import StepLine
@@ -29,33 +30,53 @@ from repropack.models.results import (
 )
 
 
-def compute_results(plan: Plan, reference: RunEvidence, runs: Mapping[str, RunEvidence]) -> Results:
+def compute_results(
+    plan: Plan,
+    reference: RunEvidence,
+    runs: Mapping[str, RunEvidence],
+    timelines: Timelines | None = None,
+) -> Results:
     """All findings of a package, from its logs and kept arrays alone.
 
     Args:
         plan: The plan.
         reference: The reference run.
         runs: The comparisons' runs by name, one for each row of the plan.
+        timelines: Filled with what the walks meet, step by step.
 
     Returns:
         The results document, comparisons in the plan's order.
     """
     return Results(
-        reference=describe_reference(reference),
+        reference=describe_reference(reference, timelines),
         comparisons=tuple(
-            compare_runs(reference, runs[comparison.name], comparison, plan.record)
+            compare_runs(reference, runs[comparison.name], comparison, plan.record, timelines)
             for comparison in plan.comparisons
         ),
     )
 
 
-def describe_reference(reference: RunEvidence) -> ReferenceOutcome:
-    """How the reference ended; reads its log once."""
+def describe_reference(
+    reference: RunEvidence, timelines: Timelines | None = None
+) -> ReferenceOutcome:
+    """How the reference ended; reads its log once.
+
+    Args:
+        reference: The reference run.
+        timelines: Filled with its fingerprints, where those are asked for.
+
+    Returns:
+        Its end.
+    """
+    if timelines is not None:
+        timelines.add_start(reference.name, reference.header, reference.start)
     last: StepLine | None = None
     first_nan: dict[str, int] = {}
     unchanged = dict(reference.start.state)
     for line in reference.steps():
         last = line
+        if timelines is not None:
+            timelines.add_line(reference.name, line)
         if line.state is not None:
             unchanged = dict(unchanged.items() & dict(line.state).items())
         for metric, number in line.metrics.items():
@@ -81,7 +102,11 @@ def describe_reference(reference: RunEvidence) -> ReferenceOutcome:
 
 
 def compare_runs(
-    reference: RunEvidence, run: RunEvidence, comparison: ComparisonPlan, record: RecordPlan
+    reference: RunEvidence,
+    run: RunEvidence,
+    comparison: ComparisonPlan,
+    record: RecordPlan,
+    timelines: Timelines | None = None,
 ) -> ComparisonOutcome:
     """Hold one run against the reference over all the steps that both have.
 
@@ -90,6 +115,7 @@ def compare_runs(
         run: The comparison's run; its first step may lie later than the reference's.
         comparison: The plan's row for it, with its expectation.
         record: Which stages are kept and which metrics are printed.
+        timelines: Filled with what the walk meets, step by step.
 
     Returns:
         The outcome; it follows from the two runs' logs and kept arrays alone.
@@ -101,12 +127,20 @@ def compare_runs(
     walk = LogComparison(left, right, first_step)
     kept = [_KeptMeasure(KeptRows(stage, reference, run)) for stage in record.keep]
     printed = PrintedTally(record.printed)
+    timeline = None
+    if timelines is not None:
+        timelines.add_start(run.name, run.header, run.start)
+        timeline = timelines.begin(comparison, record.keep)
     last: StepPair | None = None
     for pair in walk.pairs():
+        measured: list[Measured | None] = []
         if pair.left.stages is not None or pair.right.stages is not None:
-            for measure in kept:
-                measure.add(pair)
+            measured = [measure.add(pair) for measure in kept]
         printed.add(pair)
+        if timelines is not None:
+            timelines.add_line(run.name, pair.right)
+        if timeline is not None:
+            timeline.add(pair, measured[0] if measured else None)
         last = pair
     constants = split(dict(reference.header.constants), dict(run.header.constants))
     identical = walk.divergence is None and not start.differing and not constants.differing
@@ -138,17 +172,18 @@ class _KeptMeasure:
     _absolute: tuple[float, int] = (0.0, 0)
     _ulp: tuple[int, int] = (0, 0)
 
-    def add(self, pair: StepPair) -> None:
+    def add(self, pair: StepPair) -> Measured | None:
         """Measure one step; steps whose stages were not recorded have no row."""
         rows = self.rows.differing(pair)
         if rows is None:
-            return
+            return None
         absolute = largest_absolute(*rows)
         if absolute is not None and absolute > self._absolute[0]:
             self._absolute = (absolute, pair.left.step)
         distance = largest_distance(*rows)
         if distance > self._ulp[0]:
             self._ulp = (distance, pair.left.step)
+        return Measured(absolute, distance)
 
     def result(self) -> KeptDifference:
         """The largest differences seen."""

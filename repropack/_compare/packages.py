@@ -65,13 +65,14 @@ def compare_plans(old: Plan, new: Plan) -> tuple[ValueChange, ...]:
         new: The later plan.
 
     Returns:
-        A row a key: configuration values and printed metrics by name, comparisons by name and
-        key, commands that run afterwards by number and key. A comparison that only one side has
-        is one row.
+        A row a key: configuration values and printed metrics by name, comparisons and claims by
+        name and key, commands that run afterwards by number and key. A comparison or claim that
+        only one side has is one row.
     """
     tables = (_dumped(old), _dumped(new))
     rows = [{row.pop("name"): row for row in table.pop("comparisons")} for table in tables]
     for table in tables:
+        table["claims"] = {row.pop("id"): row for row in table.pop("claims")}
         commands = table.pop("after", ())
         table.update({f"after[{place}]": command for place, command in enumerate(commands)})
         table.pop("schema")

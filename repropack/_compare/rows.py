@@ -82,6 +82,15 @@ def largest_absolute(left: Array, right: Array) -> float | None:
     return None if encoded is None else float(decode_value("largest", encoded))
 
 
+def metric_as_float(encoded: Any) -> float:
+    """Return a stored metric as float64; an integer beyond its range becomes infinite."""
+    value: int | float = decode_value("metric", encoded)
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
 def _row(rows: Iterator[Array], line: StepLine) -> Array | None:
     """The row of one step, which is the next; ``None`` where its stages were not recorded."""
     return None if line.stages is None else next(rows, None)

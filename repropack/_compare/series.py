@@ -7,12 +7,10 @@ from the same logs and the same rows (``_compare.rows``), and nothing here knows
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from repropack._compare.logs import LogComparison, LogView, StepPair, split, view_from
-from repropack._compare.rows import KeptRows, RunEvidence, largest_absolute
+from repropack._compare.rows import KeptRows, RunEvidence, largest_absolute, metric_as_float
 from repropack._format.canonical import encode_canonical
-from repropack._format.state import decode_value
 from repropack.models.plan import ComparisonPlan, RecordPlan
 
 STATE_SUBJECT = "state"
@@ -133,7 +131,7 @@ class _Metric:
         self.steps.append(pair.left.step)
         self.equal.append(len({encode_canonical(line.metrics[name]) for line in lines}) == 1)
         for line, values, printed in zip(lines, self.values, self.printed, strict=True):
-            values.append(_as_float(line.metrics[name]))
+            values.append(metric_as_float(line.metrics[name]))
             printed.append(line.printed.get(name))
 
     def series(self, name: str) -> MetricSeries:
@@ -161,12 +159,3 @@ def _state_equal(pair: StepPair) -> bool | None:
     if pair.left.state is None or pair.right.state is None:
         return None
     return not split(dict(pair.left.state), dict(pair.right.state)).differing
-
-
-def _as_float(encoded: Any) -> float:
-    """A stored number as float64; an integer beyond its range becomes infinite."""
-    value: int | float = decode_value("metric", encoded)
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")

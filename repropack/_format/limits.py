@@ -49,6 +49,10 @@ class Limits:
     """Bytes that all deflated entries of a zip together become, and likewise all outputs that are
     looked at by content."""
 
+    max_claim_elements: int = 2_000_000_000
+    """Elements of arrays that all claims of a package together read; a line of a log counts as a
+    thousand, and so does an array or value that a checkpoint describes."""
+
     max_faults: int = 1000
     """Faults that are listed; what comes after is not."""
 

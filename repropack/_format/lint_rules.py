@@ -54,6 +54,12 @@ LINT_RULES: Final[Mapping[str, LintRule]] = MappingProxyType(
             "A file that nobody explains is not looked at.",
             "name each output in the README and say what it shows",
         ),
+        "claim-unknown": LintRule(
+            "warning",
+            "A README marks a value with a claim that there is not.",
+            "A mark that no claim stands behind is checked by nobody.",
+            "give the mark the id of a claim in [[claims]], or take it away",
+        ),
         # who made it, and what others may do with it
         "license-missing": LintRule(
             "warning",
@@ -72,6 +78,25 @@ LINT_RULES: Final[Mapping[str, LintRule]] = MappingProxyType(
             "An author has no ORCID iD.",
             "Names are not unique; archives ask for the iD.",
             "add orcid to the author in [[package.authors]]",
+        ),
+        "authors-names": LintRule(
+            "warning",
+            "An author is neither named by given and family names nor said to be an organization.",
+            "Citations and archives sort by family names, and no name is taken apart by guessing.",
+            'add given-names and family-names, or kind = "organization", to the author',
+        ),
+        "archive-required": LintRule(
+            "warning",
+            "The metadata lack what an archive requires: a date, a description, a type.",
+            "RO-Crate and Zenodo refuse a deposit without them, and nothing is made up for it.",
+            "add what is named to [package]; the date is the author's own",
+        ),
+        "archive-wanted": LintRule(
+            "note",
+            "The metadata lack what archives ask for: keywords, contact, publisher, repository, "
+            "DOI, the article.",
+            "It is what a package is found and cited by.",
+            "add to [package] what there is; docs/project-file.md lists the keys",
         ),
         # what it needs
         "not-locked": LintRule(

@@ -192,6 +192,42 @@ class NpzReader:
                 self._fill(stream, stored, block)
                 yield block
 
+    def iter_elements(
+        self, name: str, rows: tuple[int, int] | None = None, max_block_bytes: int = MEBIBYTE
+    ) -> Iterator[NDArray[Any]]:
+        """Read elements of one array in order, whatever its rows are; the memory is a block.
+
+        The checksum is verified only where all of the array is read.
+
+        Args:
+            name: One of ``arrays``.
+            rows: First row and the one after the last, of an array of rank 1 or more; all of the
+                array where ``None``.
+            max_block_bytes: Size of a block, in bytes; at least one element is read.
+
+        Yields:
+            New flat arrays. Two arrays of one type give blocks of the same sizes.
+
+        Raises:
+            UsageError: There is no such array.
+            PackageFormatError: The elements are damaged.
+        """
+        stored = self._lookup(name)
+        kind = np.dtype(stored.dtype)
+        start, stop = 0, stored.element_bytes
+        if rows is not None:
+            row_bytes = stored.element_bytes // max(stored.shape[0], 1)
+            start, stop = rows[0] * row_bytes, rows[1] * row_bytes
+        step = max(1, max_block_bytes // kind.itemsize) * kind.itemsize
+        with self._archive.open(stored.member) as stream:
+            stream.read(stored.header_bytes)  # the checksum covers it too
+            if start:
+                stream.seek(stored.header_bytes + start)
+            for place in range(start, stop, step):
+                block = np.empty(min(step, stop - place) // kind.itemsize, kind)
+                self._fill(stream, stored, block)
+                yield block
+
     def fingerprint(self, name: str) -> str:
         """Fingerprint one array and verify its checksum; memory is independent of its size.
 

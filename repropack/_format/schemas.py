@@ -24,27 +24,34 @@ from repropack.errors import SchemaError, UsageError
 from repropack.models.arrays_difference import ArraysDifference
 from repropack.models.audit import AuditReport
 from repropack.models.base import Document
+from repropack.models.certificate import Certificate
 from repropack.models.checkpoint import Checkpoint
 from repropack.models.environment import EnvironmentRecord
+from repropack.models.export import ExportReport
+from repropack.models.inspection import Inspection
+from repropack.models.limit_list import LimitList
 from repropack.models.lint import LintReport
 from repropack.models.log import HeaderLine, StartLine, StepLine
 from repropack.models.manifest import Manifest
 from repropack.models.package_difference import PackageDifference
+from repropack.models.page import PageReport
 from repropack.models.plan import Plan
 from repropack.models.project import ProjectFile
 from repropack.models.project_words import PROJECT_WORDS
+from repropack.models.proofreading import ProofreadReport, Values
+from repropack.models.published import PublishReport
 from repropack.models.reports import (
     BuildReport,
     CheckReport,
     ErrorReport,
     InitReport,
-    Inspection,
-    LimitList,
     UnpackReport,
     VerificationReport,
 )
 from repropack.models.results import Results
 from repropack.models.run_difference import RunDifference
+from repropack.models.signatures import SignReport
+from repropack.models.statements import PackageStatement, VerificationRecord
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENTS: dict[str, Any] = {
@@ -64,8 +71,17 @@ _DOCUMENTS: dict[str, Any] = {
     "run-difference": RunDifference,
     "arrays-difference": ArraysDifference,
     "unpack-report": UnpackReport,
+    "page-report": PageReport,
+    "export-report": ExportReport,
     "lint-report": LintReport,
     "audit-report": AuditReport,
+    "package-statement": PackageStatement,
+    "verification-record": VerificationRecord,
+    "sign-report": SignReport,
+    "certificate": Certificate,
+    "publish-report": PublishReport,
+    "values": Values,
+    "proofread-report": ProofreadReport,
     "limits": LimitList,
     "error": ErrorReport,
 }

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from repropack._lint.subject import Subject, found
+from repropack._format.expressions import advice
+from repropack._format.marks import Lines, TooManyMarksError, scan_text
+from repropack._lint.subject import LintedFile, Subject, found
 from repropack.models.lint import LintFinding
 
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
@@ -42,9 +44,29 @@ def check_documents(subject: Subject) -> Iterator[LintFinding]:
     if not _EXPECTED.search(text):
         yield found("readme-expected", path, "expected words on what comes out, observed none")
     silent = [pattern for pattern in subject.output_patterns if not _mentions(text, pattern)]
+    yield from _unknown_claims(subject, readmes)
     if silent:
         problem = f"does not mention {', '.join(map(repr, dict.fromkeys(silent)))}"
         yield found("outputs-not-mentioned", path, problem)
+
+
+def _unknown_claims(subject: Subject, readmes: list[LintedFile]) -> Iterator[LintFinding]:
+    """Marks of a README in Markdown that no claim of the plan stands behind."""
+    known = [claim.id for claim in subject.plan.claims]
+    for file in readmes:
+        if file.suffix != ".md":
+            continue
+        text = (file.read() or b"").decode("utf-8", "replace")
+        lines = Lines(text)
+        try:
+            marks = scan_text(text, "markdown").marks
+        except TooManyMarksError:  # no README has so many
+            continue
+        for mark in marks:
+            if mark.claim not in known:
+                problem = f"expected the id of a claim, observed {mark.claim!r}"
+                told = f"{problem}{advice(mark.claim, known)}"
+                yield found("claim-unknown", file.path, told, lines.place(mark.at)[0])
 
 
 def _mentions(text: str, pattern: str) -> bool:

@@ -9,7 +9,11 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from repropack._format.layout import MANIFEST
 from repropack._format.lint_rules import LARGE_FILE_BYTES
 from repropack._lint.subject import Subject, found
+from repropack.models.authored import AuthoredMetadata
 from repropack.models.lint import LintFinding
+
+_REQUIRED = ("date", "description", "type")
+_WANTED = ("keywords", "contact", "publisher", "repository", "doi", "article")
 
 
 def check_metadata(subject: Subject) -> Iterator[LintFinding]:
@@ -26,11 +30,28 @@ def check_metadata(subject: Subject) -> Iterator[LintFinding]:
     if not _is_known_license(metadata.license):
         problem = f"expected an SPDX expression, observed {metadata.license!r}"
         yield found("license-unknown", where, problem)
-    without = [author.name for author in metadata.authors if author.orcid is None]
+    people = [author for author in metadata.authors if author.kind != "organization"]
+    without = [author.name for author in people if author.orcid is None]
     if without:
         yield found("authors-orcid", where, f"no ORCID iD of {', '.join(without)}")
+    yield from _check_archive(metadata, where)
     if not subject.locked:
         yield found("not-locked", where, "expected a lock of the distributions, observed none")
+
+
+def _check_archive(metadata: AuthoredMetadata, where: str) -> Iterator[LintFinding]:
+    """What citations, crates and deposits are made of."""
+    whole = [
+        author.name
+        for author in metadata.authors
+        if author.kind != "organization" and not (author.given_names or author.family_names)
+    ]
+    if whole:
+        yield found("authors-names", where, f"expected the parts of the name {', '.join(whole)}")
+    for rule, keys in (("archive-required", _REQUIRED), ("archive-wanted", _WANTED)):
+        lacking = [key for key in keys if not getattr(metadata, key)]
+        if lacking:
+            yield found(rule, where, f"no {', '.join(lacking)}")
 
 
 def check_plan(subject: Subject) -> Iterator[LintFinding]:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from repropack._lint.person import Person
 from repropack._lint.pieces import OVERLAP_BYTES, Piece, pieces_of
 from repropack._lint.spelled import UNQUOTED_SECRET, Shape, shapes_of
-from repropack._lint.subject import LintedFile, Subject, found
+from repropack._lint.subject import LintedFile, Subject, found, texts_of
+from repropack.models.authored import AuthoredMetadata
 from repropack.models.lint import LintFinding
 
 _SETTINGS = frozenset(
@@ -27,9 +28,8 @@ def check_privacy(subject: Subject, person: Person) -> Iterator[LintFinding]:
         subject: What is looked at.
         person: The account and machine whose names are looked for.
     """
-    metadata = subject.metadata
-    authors = (f"{one.name} {one.affiliation or ''}" for one in metadata.authors)
-    told = " ".join((metadata.name, metadata.title, metadata.description or "", *authors))
+    said = set(AuthoredMetadata.model_fields)
+    told = " ".join(texts_of(subject.metadata.model_dump(mode="json", include=said)))
     shapes = shapes_of(person, told)
     for file in subject.files:
         if file.packed:

@@ -113,9 +113,11 @@ class Subject:
         for command in self.plan.after:
             yield from command.command
             yield from command.environment.values()
-        yield from _texts(experiment.config)
+        yield from texts_of(experiment.config)
         for comparison in self.plan.comparisons:
-            yield from _texts(comparison.config)
+            yield from texts_of(comparison.config)
+        for claim in self.plan.claims:
+            yield from (claim.sentence, claim.states or "")
 
 
 def found(rule: str, path: str, problem: str, line: int | None = None) -> LintFinding:
@@ -141,12 +143,17 @@ def found(rule: str, path: str, problem: str, line: int | None = None) -> LintFi
     )
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_of(value: object) -> Iterator[str]:
+    """Yield every text in a value of JSON, but names of members.
+
+    Args:
+        value: Any.
+    """
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for inner in value.values():
-            yield from _texts(inner)
+            yield from texts_of(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _texts(inner)
+            yield from texts_of(inner)

@@ -25,6 +25,7 @@ from repropack._present import notebook_scripts as scripts
 from repropack._present import notebook_story as story
 from repropack._present import notebook_texts as texts
 from repropack._present import notebook_tools as tools
+from repropack._present.claims import markdown_claims
 from repropack._present.layout import is_command
 from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import Plan
@@ -94,6 +95,8 @@ def _story(metadata: PackageMetadata, plan: Plan, results: Results) -> Iterator[
         yield from _loop(plan, results)
     else:
         yield from _steps(plan, results)
+    if results.claims:
+        yield "markdown", f"{texts.CLAIMS}\n\n{markdown_claims(results.claims)}"
     yield "markdown", story.sources(metadata)
 
 

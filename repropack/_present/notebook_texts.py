@@ -92,3 +92,10 @@ SOURCES = """\
   Computing Surveys 23 (1991), [doi:10.1145/103162.103163](https://doi.org/10.1145/103162.103163).
 - Which of NumPy's random numbers stay the same from version to version:
   [NEP 19](https://numpy.org/neps/nep-0019-rng-policy.html)."""
+
+CLAIMS = """\
+## Sentences of the write-up
+
+Each follows from the plan, the logs and the arrays of this package. `repropack check` evaluates
+them on what is stored, `repropack verify` on what it runs again; neither says anything of other
+machines."""

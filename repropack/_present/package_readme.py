@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Collection, Iterable
 
 from repropack._format.layout import AFTER, AUTHOR_READMES, FIGURES, INPUTS, NOTEBOOK
+from repropack._present.claims import markdown_claims
 from repropack._present.findings import (
     config_value,
     contrasts,
@@ -23,6 +24,7 @@ from repropack._present.findings import (
 )
 from repropack._present.layout import experiment_text, is_command, number, plural
 from repropack._present.markdown import code_span, escape_markdown
+from repropack._present.untested import untested
 from repropack.models.manifest import FORMAT_VERSION, PackageMetadata
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan
 from repropack.models.results import ComparisonOutcome, Results
@@ -50,7 +52,7 @@ _BEFORE = """\
 | entry | what it holds |
 |---|---|
 | `manifest.json` | every other entry with its size and digest |
-| `plan.json` | experiment, configuration, seed, recording, comparisons |
+| `plan.json` | experiment, configuration, seed, recording, comparisons, claims |
 | `source/` | the experiment's code |
 """
 _AUTHOR = "| `README.author.{end}` | what its author says of it, in their own words |\n"
@@ -65,16 +67,23 @@ _STEPS = """\
 _OUTPUTS = "| `runs/<run>/outputs/` | the files that the run wrote |\n"
 _AFTER = "| `after/` | what the commands that come after the runs wrote |\n"
 _LAST = """\
-| `results.json` | what the comparisons found; it follows from the logs and kept arrays |
+| `results.json` | what was found, and whether the claims hold; it follows from logs and arrays |
 | `environment.json` | what it ran on |
 | `schemas/` | JSON Schemas of these documents |
 | `__main__.py` | a checker that needs nothing but Python's standard library |
+| `CITATION.cff` | how to cite it, for programs |
+| `ro-crate-metadata.json` | all of this for archives, as an RO-Crate |
 """
 _LOCK = "| `requirements.lock` | the distributions that it ran with, by version and digest |\n"
 _WHEELS = "| `wheels/`, `pylock.toml` | those distributions, and a list of them for installers |\n"
 _FIGURES = "| `figures/` | what the runs look like, drawn from the logs and kept arrays |\n"
 _NOTEBOOK = "| `notebook.ipynb` | the experiment told as a notebook that was executed |\n"
 _UNEXECUTED = "| `notebook.ipynb` | the experiment told as a notebook, not executed |\n"
+_PAGE = "| `index.html` | all of this as one page, to be opened in a browser |\n"
+_CLAIMS = """\
+Each is a claim that follows from the plan, the logs and the arrays of this package, and is \
+evaluated again by `check` on what is stored and by `verify` on what it runs. It says nothing of \
+other machines."""
 _BY_CONTENT = """\
 Outputs are compared by what they are: arrays by type, shape and bytes, JSON, tables and images by \
 what they hold, everything else by bytes."""
@@ -114,7 +123,7 @@ def package_readme(
         _HOW_TO.rstrip("\n"),
         _digests(evidence_digest),
         "## What was not tested",
-        _items(_not_tested(plan, results)),
+        _items(untested(plan, results)),
         "## What is in it",
         *_contents(plan, entries),
         "## How to cite it",
@@ -229,6 +238,10 @@ def _findings(plan: Plan, results: Results) -> Iterable[str]:
     for comparison in plan.comparisons:
         yield f"### {code_span(comparison.name)}"
         yield _items(_comparison(comparison, found.get(comparison.name), loop=plan.experiment.loop))
+    if results.claims:
+        yield "### Sentences of the write-up"
+        yield _CLAIMS
+        yield markdown_claims(results.claims)
 
 
 def _comparison(
@@ -263,48 +276,6 @@ def _digests(evidence_digest: str) -> str:
     )
 
 
-def _not_tested(plan: Plan, results: Results) -> Iterable[str]:
-    yield (
-        "Any other environment than the one in `environment.json`: another processor, library or "
-        "version may give other bytes."
-    )
-    if not is_command(plan.experiment):
-        yield from _not_resumed(plan)
-    if not any(row.resume_at is None and not _changes(row) for row in plan.comparisons):
-        yield "Repeating: no comparison runs the same experiment a second time from its beginning."
-    if is_command(plan.experiment):
-        yield "What the command does besides writing these outputs, and its course up to them."
-    else:
-        yield from _not_recorded(plan, results)
-    yield (
-        "Whether the result is any good. Equal bytes mean that it was reproduced; a better-looking "
-        "metric means nothing for that, and printed values that agree are rounded."
-    )
-
-
-def _not_resumed(plan: Plan) -> Iterable[str]:
-    resumed = sorted(
-        {row.resume_at for row in plan.comparisons if row.resume_at and not _changes(row)}
-    )
-    if resumed:
-        places = ", ".join(map(str, resumed))
-        yield f"Resuming from other checkpoints than the one after step {places}."
-    else:
-        yield "Resuming: no comparison continues from a complete checkpoint."
-
-
-def _not_recorded(plan: Plan, results: Results) -> Iterable[str]:
-    if results.reference.final_state is not None:
-        yield (
-            "State that the experiment does not declare. It declares "
-            f"{_names(name for name, _ in results.reference.final_state)}; a part that is not "
-            "among these, such as a scheduler or a loader, was not saved, restored or compared."
-        )
-    if plan.record.stages_every > 1 or plan.record.state_every > 1:
-        yield "The steps between recorded ones: a difference there is narrowed to a range of steps."
-    yield f"Steps after step {results.reference.last_step}."
-
-
 def _contents(plan: Plan, entries: Collection[str]) -> Iterable[str]:
     """A table of what there is; entries that not every package has where they are there."""
 
@@ -325,20 +296,24 @@ def _contents(plan: Plan, entries: Collection[str]) -> Iterable[str]:
             rows(_WHEELS, "wheels/"),
             rows(_FIGURES, f"{FIGURES}/"),
             rows(_NOTEBOOK if plan.notebook == "executed" else _UNEXECUTED, NOTEBOOK),
+            _PAGE,
         )
     ).rstrip("\n")
     yield "A run that is identical to the reference stores only its log."
 
 
-def _changes(comparison: ComparisonPlan) -> bool:
-    return bool(comparison.reset or comparison.config)
-
-
 def _citation(metadata: PackageMetadata, evidence_digest: str) -> str:
     authors = ", ".join(escape_markdown(author.name) for author in metadata.authors)
     year = f" ({metadata.date.year})" if metadata.date is not None else ""
-    return (
+    doi = f" <https://doi.org/{metadata.doi}>." if metadata.doi is not None else ""
+    cited = (
         f"{authors}{year}. {escape_markdown(metadata.title)}. {metadata.name}, "
         f"version {metadata.version}. Reproducibility package, evidence digest "
-        f"{code_span(evidence_digest)}."
+        f"{code_span(evidence_digest)}.{doi}"
     )
+    article = metadata.article
+    if article is None:
+        return cited
+    where = f"https://doi.org/{article.doi}" if article.doi is not None else article.url
+    place = f" (<{where}>)" if where is not None else ""
+    return f"{cited}\n\nIt supplements the article {escape_markdown(article.title)}{place}."

@@ -257,8 +257,22 @@ name = {_text(facts.name)}
 version = "1.0.0"
 title = {_text(facts.title)}
 license = {_text(facts.license)}
+# Archives require these three. Nothing is made up for them.
+# date = 2026-11-30                 # your own date, such as that of the write-up
+# description = "One line about it."
+# type = "software"                 # or "dataset"
+# keywords = ["a word", "another"]
+# repository = "https://..."        # where the code is developed
+# doi = "10.5281/zenodo...."        # of this package, once it is known
+# contact = {{ name = "...", email = "..." }}
+# article = {{ title = "...", doi = "..." }}    # that it supplements
 [[package.authors]]
 name = {_text(facts.author)}
+# given-names = "..."               # a name is never taken apart by guessing
+# family-names = "..."
+# orcid = "0000-0002-1825-0097"
+# affiliation = "..."
+# kind = "organization"             # instead of the parts, for a group
 """
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from repropack._present.claims import failed_claims, held_line
 from repropack._present.divergence import is_output
 from repropack._present.escape import escape_text
 from repropack._present.findings import contrasts, failures, findings_table
@@ -23,12 +24,13 @@ from repropack._present.layout import (
     wrap,
 )
 from repropack._present.reference import first_nans, unchanged_lines
+from repropack._present.text_signatures import missing_lines, signature_lines
+from repropack.models.limit_list import LimitList
 from repropack.models.manifest import PackageMetadata
 from repropack.models.reports import (
     BuildReport,
     CheckReport,
     Fault,
-    LimitList,
     SourceChoice,
     UnpackReport,
 )
@@ -56,6 +58,7 @@ def build_text(report: BuildReport) -> str:
     lines = [
         *_headline("built", f"{escape_text(report.path)} ({size(report.size_bytes)})"),
         *wrap(_expectations(report)),
+        *held_line(results.claims),
         *_where_it_began(report),
         "",
         *identity_lines(report.package, report.package_digest, report.evidence_digest),
@@ -84,6 +87,7 @@ def build_text(report: BuildReport) -> str:
     outcomes = results.comparisons
     for sentences in (
         [text for outcome in outcomes for text in failures(outcome, loop=report.loop)],
+        failed_claims(results.claims),
         [text for outcome in outcomes for text in contrasts(outcome)],
     ):
         if sentences:
@@ -102,27 +106,39 @@ def check_text(report: CheckReport) -> str:
         lines += fault_lines(report.faults)
     else:
         lines += wrap(_checked(report))
-        lines += failed_lines(report.expectations_failed)
-    lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
+        lines += failed_lines(report.expectations_failed, report.claims_failed)
+        lines += missing_lines(report.signatures)
+        for text in report.not_compared:
+            lines += wrap(f"Not compared: {escape_text(text)}; `repropack report` makes one.")
+    lines += ["", *_identity(report)]
+    lines += signature_lines(report.signatures)
     if report.verdict == "intact":
         lines += ["", *wrap(_intact(report))]
     return ended(lines)
 
 
-def failed_lines(failed: Sequence[str]) -> list[str]:
-    """What a package says of itself: claims that did not come out.
+def failed_lines(failed: Sequence[str], claims: Sequence[str] = ()) -> list[str]:
+    """What a package says of itself: comparisons that did not come out, claims that do not hold.
 
     Args:
         failed: Names of the comparisons.
+        claims: Ids of the claims.
 
     Returns:
-        Lines; none where every expectation held.
+        Lines; none where every expectation held and every claim holds.
     """
-    if not failed:
+    told = []
+    if failed:
+        does = "does not come" if len(failed) == 1 else "do not come"
+        told.append(f"{join_names(failed)} {does} out as it expects")
+    if claims:
+        what, does = ("claim", "does") if len(claims) == 1 else ("claims", "do")
+        told.append(f"the {what} {join_names(claims)} {does} not hold")
+    if not told:
         return []
-    does = "does not come" if len(failed) == 1 else "do not come"
-    text = f"The package itself says that {join_names(failed)} {does} out as it expects"
-    return wrap(f"{text}: `repropack inspect` tells how.")
+    return wrap(
+        f"The package itself says that {', and '.join(told)}: `repropack inspect` tells how."
+    )
 
 
 def limits_text(limits: LimitList) -> str:
@@ -151,10 +167,16 @@ def unpack_text(report: UnpackReport) -> str:
 
 
 def identity_lines(
-    package: PackageMetadata | None, package_digest: str | None, evidence_digest: str | None
+    package: PackageMetadata | None,
+    package_digest: str | None,
+    evidence_digest: str | None,
+    *,
+    damaged: bool = False,
 ) -> list[str]:
-    """Title, name, version and both digests; what could not be read says so."""
+    """Title, name, version and digests; of a damaged package called what its manifest says."""
     lines = []
+    if damaged and package_digest is not None:
+        lines += wrap("Its manifest says, and nothing here confirms:")
     if package is not None:
         lines += wrap(escape_text(package.title), rest="  ")
         lines += field("package", f"{escape_text(package.name)} {escape_text(package.version)}")
@@ -186,6 +208,15 @@ def fault_lines(faults: tuple[Fault, ...], noun: str = "package") -> list[str]:
         for fault in faults
     ]
     return [*lines, *listing(rows, at_most=_MAX_FAULTS)]
+
+
+def _identity(report: CheckReport) -> list[str]:
+    return identity_lines(
+        report.package,
+        report.package_digest,
+        report.evidence_digest,
+        damaged=report.verdict == "damaged",
+    )
 
 
 def _said_once(fault: Fault) -> str:
@@ -264,7 +295,7 @@ def _checked(report: CheckReport) -> str:
     if report.fast:
         return (
             f"{entries} compared with their digests, and nothing else: documents, log chains, "
-            "array fingerprints and results were not looked at (--fast)."
+            "array fingerprints, results and claims were not looked at (--fast)."
         )
     return (
         f"{entries}, {plural(report.steps_checked, 'step')} of fingerprint logs and "

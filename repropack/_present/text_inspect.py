@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from repropack._format.layout import outputs_folder
+from repropack._present.claims import claims_table
 from repropack._present.escape import escape_text
 from repropack._present.findings import (
     config_value,
@@ -33,9 +34,9 @@ from repropack._present.layout import (
 from repropack._present.reference import first_nans, unchanged_lines
 from repropack._present.text import identity_lines
 from repropack._present.text_environment import account_lines, differs, record_lines
+from repropack.models.inspection import Inspection
 from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import ExperimentPlan, Plan
-from repropack.models.reports import Inspection
 from repropack.models.results import ComparisonOutcome
 
 _MAX_CONFIG_ROWS = 40
@@ -51,6 +52,7 @@ def inspect_text(report: Inspection) -> str:
         *wrap(escape_text(report.path), first="read  "),
         *identity_lines(report.package, report.package_digest, report.evidence_digest),
         *_about(report.package),
+        *_swhids(report),
         *field("size", f"{size(report.size_bytes)} in {plural(len(report.entries), *ENTRY)}"),
         "",
         *_plan(report.plan),
@@ -62,6 +64,8 @@ def inspect_text(report: Inspection) -> str:
         lines += wrap(sentence)
     if report.plan.comparisons:
         lines += ["", *_comparisons(report)]
+    if report.results.claims:
+        lines += ["", *claims_table(report.results.claims)]
     lines += ["", *record_lines(report.environment), ""]
     lines += _beside(report)
     lines += ["", *_entries(report), ""]
@@ -70,6 +74,15 @@ def inspect_text(report: Inspection) -> str:
         "and with itself, `repropack verify` whether it can be reproduced here."
     )
     return ended(lines)
+
+
+def _swhids(report: Inspection) -> list[str]:
+    """What Software Heritage calls source and whole tree."""
+    whole = report.content_swhid or "not computed: an entry cannot be read"
+    told = field("whole package", escape_text(whole))
+    if report.source_swhid is None:
+        return told
+    return [*field("source", escape_text(report.source_swhid)), *told]
 
 
 def _beside(report: Inspection) -> list[str]:
@@ -94,6 +107,7 @@ def _about(package: PackageMetadata) -> list[str]:
         lines += field("date", package.date.isoformat())
     if package.description is not None:
         lines += field("description", escape_text(package.description, 500))
+    lines += _found_by(package)
     if package.supersedes is not None:
         lines += field("supersedes", package.supersedes)
     if package.origin is not None:
@@ -102,6 +116,31 @@ def _about(package: PackageMetadata) -> list[str]:
     if package.allowed_findings:
         lines += field("let pass", join_names(package.allowed_findings))
     return lines
+
+
+def _found_by(package: PackageMetadata) -> list[str]:
+    """What an archive finds and cites it by, as far as the author says it."""
+    article, contact = package.article, package.contact
+    told = {
+        "type": package.type,
+        "keywords": ", ".join(escape_text(word, 80) for word in package.keywords[:20]),
+        "DOI": package.doi,
+        "repository": package.repository,
+        "supplements": article and _with(article.title, article.doi or article.url),
+        "contact": contact and _with(contact.name, contact.email or contact.url),
+        "publisher": package.publisher and package.publisher.name,
+        "funding": "; ".join(escape_text(row.funder, 80) for row in package.funding[:20]),
+    }
+    return [
+        line
+        for label, text in told.items()
+        if text
+        for line in field(label, escape_text(text, 500))
+    ]
+
+
+def _with(text: str, address: str | None) -> str:
+    return text if address is None else f"{text} ({address})"
 
 
 def _plan(plan: Plan) -> list[str]:

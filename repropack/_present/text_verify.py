@@ -6,6 +6,7 @@ text ends with the scope: what equal bytes mean here, and what they do not.
 
 from __future__ import annotations
 
+from repropack._present.claims import unverified_claims, verified_line, verified_table
 from repropack._present.divergence import (
     divergence_evidence,
     divergence_place,
@@ -42,24 +43,24 @@ _MAX_PROBLEMS = 10
 _MAX_OUTPUTS = 10
 _MAX_OTHER_ARRAYS = 4
 _MAX_OTHER_ELEMENTS = 3
-_CLAIMS = {
+RUN_CLAIMS = {
     "independent-replay": "independent replay",
     "exact-resume": "exact resume",
     "comparison": "comparison",
 }
 _NOTHING_EXECUTED = "nothing of the package was executed"
-_UNCONFINED = {
+UNCONFINED = {
     "shipped-source": "none needed: the packaged source is one that repropack ships, so nothing "
     "foreign was executed; it ran in a process of its own, under limits",
     "trusted": "NOT CONFINED: by --trust the package's code ran with all your rights: it could "
     "read and change your files, use the network, and see what it was to reproduce",
     None: "none",
 }
-_LEVELS = {
+LEVELS = {
     "bubblewrap": "bubblewrap, with a filter on system calls and limits",
     "landlock": "landlock, with a filter on system calls and limits",
 }
-_SCOPE = {
+SCOPE = {
     "identical": "Reproduced here, in this environment: what was run again gave the recorded "
     "bytes. Nothing wider is claimed: no other environment, and not that the result is right or "
     "good.",
@@ -102,11 +103,12 @@ def verify_text(report: VerificationReport) -> str:
     """
     lines = wrap(escape_text(report.path), first=f"{report.verdict}  ")
     lines += _summary(report)
-    lines += failed_lines(report.expectations_failed)
+    lines += verified_line(report)
+    lines += failed_lines(report.expectations_failed, report.claims_failed)
     account = report.environment if differs(report.environment) else None
     if report.verdict == "differs" and account is not None:
         lines += ["", *account_lines(account)]
-    lines += ["", *identity_lines(report.package, report.package_digest, report.evidence_digest)]
+    lines += ["", *_identity(report)]
     if report.runs:
         lines += ["", *_runs(report.runs)]
     others = [run for run in report.runs if not run.equal]
@@ -116,14 +118,25 @@ def verify_text(report: VerificationReport) -> str:
     if report.verdict != "differs" and account is not None:
         lines += ["", *account_lines(account)]
     lines += _beside_the_runs(report)
-    if report.not_verified:
-        lines += ["", "not verified:"]
-        lines += listing([escape_text(text) for text in report.not_verified])
+    if report.claims:
+        lines += ["", *verified_table(report.claims)]
+    silent = [*unverified_claims(report.claims), *map(escape_text, report.not_verified)]
+    if silent:
+        lines += ["", "not verified:", *listing(silent)]
     lines += ["", *_used_environment(report.used_environment)]
     lines += _confinement(report.confinement)
     runs_alone = report.verdict == "differs" and all(run.equal for run in report.runs)
-    lines += field("scope:", _RUNS_ALONE if runs_alone else _SCOPE[report.verdict])
+    lines += field("scope:", _RUNS_ALONE if runs_alone else SCOPE[report.verdict])
     return ended(lines)
+
+
+def _identity(report: VerificationReport) -> list[str]:
+    return identity_lines(
+        report.package,
+        report.package_digest,
+        report.evidence_digest,
+        damaged=report.verdict == "damaged",
+    )
 
 
 def _used_environment(used: UsedEnvironment | None) -> list[str]:
@@ -160,8 +173,8 @@ def _confinement(confinement: Confinement | None) -> list[str]:
     if confinement is None:
         return field("confinement:", _NOTHING_EXECUTED)
     if confinement.level == "none":
-        return field("confinement:", _UNCONFINED[confinement.reason])
-    lines = field("confinement:", _LEVELS[confinement.level])
+        return field("confinement:", UNCONFINED[confinement.reason])
+    lines = field("confinement:", LEVELS[confinement.level])
     for status in ("held", "not-held", "not-checked"):
         names = [row.name for row in confinement.guarantees if row.status == status]
         if names:
@@ -250,7 +263,12 @@ def _runs(runs: tuple[RunVerification, ...]) -> list[str]:
     """What is claimed of each run, whether it is equal, and what was compared for it."""
     if runs and all(map(_is_of_outputs, runs)):
         rows = [
-            [escape_text(run.run, 80), _CLAIMS[run.claim], _result(run), str(run.outputs.compared)]
+            [
+                escape_text(run.run, 80),
+                RUN_CLAIMS[run.claim],
+                _result(run),
+                str(run.outputs.compared),
+            ]
             for run in runs
         ]
         return table(["run", "claim", "result", "outputs"], rows, right=(3,))
@@ -261,7 +279,7 @@ def _runs(runs: tuple[RunVerification, ...]) -> list[str]:
     rows = [
         [
             escape_text(run.run, 80),
-            _CLAIMS[run.claim],
+            RUN_CLAIMS[run.claim],
             step_range(run.first_step, run.last_step),
             _result(run),
             str(run.lines_compared),
@@ -292,7 +310,7 @@ def _final(run: RunVerification) -> str:
 
 def _difference(run: RunVerification, *, environment_differs: bool, first: bool) -> list[str]:
     """One run that is not equal: evidence first, patterns after it; elements of the first alone."""
-    lines = wrap(f"run {escape_text(run.run, 80)} ({_CLAIMS[run.claim]}) differs")
+    lines = wrap(f"run {escape_text(run.run, 80)} ({RUN_CLAIMS[run.claim]}) differs")
     beside, other = _arrays_at_divergence(run)
     if run.divergence is not None:
         lines += _where(run.divergence, beside)

@@ -7,7 +7,6 @@ it, so that no walk is longer than a log.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -16,13 +15,16 @@ from typing import Any
 
 from repropack._compare.logs import STATE_PREFIX
 from repropack._compare.outcomes import compute_results
+from repropack._compare.timeline import Timelines
 from repropack._format.canonical import encode_canonical
 from repropack._format.digests import digest_bytes
 from repropack._format.layout import ENVIRONMENT, PLAN, REFERENCE_RUN, RESULTS
 from repropack._format.log import CHAIN_START
 from repropack._format.placeholders import unknown_placeholders
+from repropack._format.printing import print_number
 from repropack._format.state import decode_value
 from repropack._format.values import check_references
+from repropack._read.claimed import check_planned_claims, check_stored_claims
 from repropack._read.project_sources import is_pattern_inside
 from repropack._read.run import RunReader
 from repropack.errors import PackageFormatError
@@ -91,6 +93,7 @@ def check_plan(plan: Plan, report: Report) -> None:
             expected = f"a step before {plan.experiment.steps}"
             place = f"{where}: resume_at"
             report("plan.resume-at", PLAN, place, expected, comparison.resume_at)
+    check_planned_claims(plan, report)
 
 
 def _check_form(plan: Plan, report: Report) -> None:
@@ -176,7 +179,11 @@ def planned_start(comparison: ComparisonPlan, reference: RunReader) -> dict[str,
 
 
 def check_consistency(
-    plan: Plan, stored: Results, runs: Mapping[str, RunReader], report: Report
+    plan: Plan,
+    stored: Results,
+    runs: Mapping[str, RunReader],
+    report: Report,
+    timelines: Timelines | None = None,
 ) -> None:
     """Hold plan, runs and results against each other.
 
@@ -185,6 +192,7 @@ def check_consistency(
         stored: Its ``results.json``.
         runs: A reader for the reference and for each comparison.
         report: Called for each fault.
+        timelines: Filled with what the runs look like step by step.
 
     Raises:
         PackageError: a log, checkpoint or kept array is malformed.
@@ -209,8 +217,10 @@ def check_consistency(
     if faults:
         return
     comparisons = {name: run for name, run in runs.items() if name != REFERENCE_RUN}
-    computed = compute_results(plan, reference, comparisons)
+    computed = compute_results(plan, reference, comparisons, timelines)
     _check_results(computed, stored, note)
+    if not faults:
+        check_stored_claims(plan, computed, stored, runs, note)
     _check_files(plan, reference, ends[REFERENCE_RUN], note, whole=True)
     for outcome in computed.comparisons:
         run = runs[outcome.run]
@@ -273,7 +283,7 @@ def _recording_fault(plan: Plan, line: StepLine) -> _Fault | None:
             return "run.recording", f"{member} of step {step}", expected, observed
     for name in sorted(record.printed.keys() & {*line.metrics, *line.printed}):
         value = decode_value(name, line.metrics[name]) if name in line.metrics else None
-        text = None if value is None else _print(value, record.printed[name])
+        text = None if value is None else print_number(value, record.printed[name])
         if line.printed.get(name) != text:
             place, observed = f"metric {name!r} of step {step}", f"{line.printed.get(name)!r:.100}"
             return "run.printed", place, f"to be printed as {text!r}", observed
@@ -329,14 +339,6 @@ def _check_header(reference: RunReader, run: RunReader, report: Report) -> None:
     if declared != stages:
         told, observed = f"the stages {stages!s:.400}", f"{declared!s:.400}"
         report("run.stages", run.log_path, "header", told, observed)
-
-
-def _print(number: float, spec: str) -> str:
-    """As a log would print it: Python's own formatting, the same everywhere."""
-    try:
-        return format(number, spec)
-    except OverflowError:  # an integer beyond the range of floats
-        return format(math.copysign(math.inf, 1 if number > 0 else -1), spec)
 
 
 def _check_start(

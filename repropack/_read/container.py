@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from repropack._format.archive_reader import ArchiveReader
+from repropack._format.digests import digest_stream
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import package_order
 from repropack._read.directory import FOLDER_FLAGS, KINDS, OPEN_FLAGS, DirectoryContainer
@@ -75,6 +76,14 @@ class ZipContainer(Container):
             raise PackageFormatError(
                 refusal("zip.changed", self._where, "", "the zip that was opened", "it changed")
             )
+
+    def whole_digest(self) -> str | None:
+        """Return the digest of the zip's bytes; see ``Container``."""
+        self.check_unchanged()
+        self._stream.seek(0)
+        digest, _ = digest_stream(self._stream)
+        self.check_unchanged()
+        return digest
 
     def close(self) -> None:
         """Close the zip."""

@@ -89,6 +89,17 @@ class Container(ABC):
             PackageFormatError: It was changed, or files came or went.
         """
 
+    def whole_digest(self) -> str | None:
+        """Return the digest of the container as one file.
+
+        Returns:
+            That of a zip's bytes, ``sha256:<64 hex>``; ``None`` for a directory, which has none.
+
+        Raises:
+            PackageFormatError: It changed since it was opened.
+        """
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Close what the container holds; streams opened from it end too or must be closed."""

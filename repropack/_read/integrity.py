@@ -6,11 +6,10 @@ entry against its digest, and the contents against each other. Faults are gather
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from collections.abc import Collection, Iterator
 
 from repropack._compare.notebooks import is_executed
+from repropack._compare.timeline import Timelines
 from repropack._format.canonical import decode_strict
 from repropack._format.contents import ContentBudget
 from repropack._format.digests import digest_bytes
@@ -18,6 +17,7 @@ from repropack._format.layout import (
     AFTER,
     CHECKER,
     CONFIG_SCHEMA,
+    CRATE,
     ENVIRONMENT,
     LOCK,
     MANIFEST,
@@ -31,73 +31,26 @@ from repropack._format.layout import (
     log_path,
     run_folder,
 )
-from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._format.released import is_released_checker
 from repropack._format.schemas import PACKAGED_SCHEMAS, schema_bytes
 from repropack._read.consistency import check_consistency, check_environment, check_plan
+from repropack._read.described import check_described
 from repropack._read.entries import check_entry, check_given, check_reference
+from repropack._read.findings import Findings
 from repropack._read.lock import check_lock
 from repropack._read.outputs import check_matches, check_outputs, stored_paths
 from repropack._read.package import REQUIRED_PATHS, Package
 from repropack._read.run import RunReader
 from repropack.errors import (
     IntegrityError,
-    LimitExceededError,
     PackageError,
     PackageFormatError,
     UnsupportedVersionError,
 )
 from repropack.models.manifest import RESERVED_ROLES
-from repropack.models.reports import Fault, fault_of
 from repropack.models.results import Results
-from repropack.refusals import Refusal, refusal
-
-_Value = TypeVar("_Value")
-
-
-@dataclass
-class Findings:
-    """What was looked at, and what was found wrong."""
-
-    entries: int = 0
-    steps: int = 0
-    arrays: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    max_faults: int = DEFAULT_LIMITS.max_faults
-
-    def add(self, code: str, one: Refusal) -> None:
-        """Note one fault; beyond the limit, once, that there are more."""
-        if len(self.faults) < self.max_faults:
-            self.faults.append(fault_of(code, one))
-        elif len(self.faults) == self.max_faults:
-            bounds = (self.max_faults, self.max_faults + 1)
-            error = LimitExceededError("max_faults", MANIFEST, "faults of the package", bounds)
-            self.faults.append(fault_of(error.code, error.refusals[0]))
-
-    def report(self, rule: str, entry: str, place: str, expected: object, observed: object) -> None:
-        """Note that the package contradicts itself at ``entry``."""
-        self.add(IntegrityError.code, refusal(rule, entry, place, expected, observed))
-
-    def add_error(self, error: PackageError, entry: str, *, container: str = "") -> None:
-        """Note an error, one fault for each of its refusals.
-
-        Args:
-            error: The error.
-            entry: The entry of refusals that do not name one, or name the container.
-            container: Path of the package.
-        """
-        for one in error.refusals:
-            known = one.entry not in {"", container}
-            self.add(error.code, one if known else replace(one, entry=entry))
-
-    def trying(self, entry: str, action: Callable[[], _Value]) -> _Value | None:
-        """Run ``action``; a package error becomes a fault of ``entry``."""
-        try:
-            return action()
-        except PackageError as error:
-            self.add_error(error, entry)
-            return None
+from repropack.refusals import refusal
 
 
 def check_package_whole(
@@ -106,7 +59,8 @@ def check_package_whole(
     *,
     fast: bool = False,
     expect_digest: str | None = None,
-) -> None:
+    timelines: Timelines | None = None,
+) -> dict[str, RunReader]:
     """All that can be said of a package without running anything; faults go to ``findings``.
 
     Contents are parsed only where every entry has its digest.
@@ -116,10 +70,16 @@ def check_package_whole(
         findings: Filled with counts and faults.
         fast: Stop after the entries' digests.
         expect_digest: The package digest it must have.
+        timelines: Filled with what the runs look like step by step.
+
+    Returns:
+        Readers of the runs, the reference among them, where contents were read; they know places
+        in their logs. They can be used while the package is open.
 
     Raises:
         UnsupportedVersionError: an entry has a role that is reserved for later releases.
     """
+    runs: dict[str, RunReader] = {}
     if expect_digest is not None and expect_digest != package.package_digest:
         place, observed = "package digest differs", package.package_digest
         findings.add(
@@ -127,8 +87,9 @@ def check_package_whole(
         )
     check_entries(package, findings)
     if not fast and not findings.faults:
-        check_contents(package, findings)
+        runs = check_contents(package, findings, timelines)
     findings.trying(MANIFEST, package.container.check_unchanged)
+    return runs
 
 
 def check_entries(package: Package, findings: Findings) -> None:
@@ -154,16 +115,23 @@ def check_entries(package: Package, findings: Findings) -> None:
             findings.entries += 1
 
 
-def check_contents(package: Package, findings: Findings) -> None:
+def check_contents(
+    package: Package, findings: Findings, timelines: Timelines | None = None
+) -> dict[str, RunReader]:
     """Read every document, log, checkpoint and kept array, and hold them against each other.
 
     Args:
         package: The open package, whose entries have their digests.
         findings: Filled with counts and faults.
+        timelines: Filled with what the runs look like step by step.
+
+    Returns:
+        Readers of the runs that could be opened.
 
     Raises:
         UnsupportedVersionError: a checkpoint uses a member reserved for later releases.
     """
+    runs: dict[str, RunReader] = {}
     _check_released(package, findings)
     environment = findings.trying(ENVIRONMENT, lambda: package.environment)
     if environment is not None:
@@ -172,23 +140,27 @@ def check_contents(package: Package, findings: Findings) -> None:
     plan = findings.trying(PLAN, lambda: package.plan)
     results = findings.trying(RESULTS, lambda: package.results)
     if plan is None or results is None:
-        return
+        return runs
     findings.trying(PLAN, lambda: check_plan(plan, findings.report))
     findings.trying(NOTEBOOK, lambda: _check_notebook(package, plan.notebook, findings))
     expected = [REFERENCE_RUN, *(comparison.name for comparison in plan.comparisons)]
     stored = {path.split("/")[1] for path in package.container.paths if path.startswith(f"{RUNS}/")}
     for name in sorted(stored - set(expected)):
         findings.report("run.unplanned", run_folder(name), "", "a run of the plan", "another")
-    runs: dict[str, RunReader] = {}
     for name in dict.fromkeys(expected):
         run = findings.trying(log_path(name), lambda name=name: _open_run(package, name))  # type: ignore[misc]
         if run is not None:
             findings.trying(run.log_path, lambda run=run: _check_run(package, run, findings))  # type: ignore[misc]
             runs[name] = run
     if not findings.faults:
-        findings.trying(RESULTS, lambda: check_consistency(plan, results, runs, findings.report))
+        findings.trying(
+            RESULTS, lambda: check_consistency(plan, results, runs, findings.report, timelines)
+        )
     if not findings.faults:
         _check_outputs(package, results, runs, findings)
+    if not findings.faults:
+        findings.trying(CRATE, lambda: check_described(package, findings.report))
+    return runs
 
 
 def _check_outputs(

@@ -17,10 +17,13 @@ from repropack._format.canonical import (
 from repropack._format.digests import BLOCK_BYTES, digest_bytes
 from repropack._format.layout import (
     CHECKER,
+    CITATION,
+    CRATE,
     ENVIRONMENT,
     LICENSE,
     MANIFEST,
     NOTEBOOK,
+    PAGE,
     PLAN,
     README,
     REFERENCE_RUN,
@@ -57,6 +60,9 @@ REQUIRED_PATHS = (
     LICENSE,
     CHECKER,
     NOTEBOOK,
+    PAGE,
+    CITATION,
+    CRATE,
     log_path(REFERENCE_RUN),
 )
 """Entries without which a manifest describes no package."""
@@ -165,6 +171,14 @@ class Package:
             Names of their runs; raises ``PackageError`` where the results are malformed.
         """
         return tuple(row.run for row in self.results.comparisons if row.held is False)
+
+    def claims_failed(self) -> tuple[str, ...]:
+        """Claims that do not hold, as the package itself says.
+
+        Returns:
+            Their ids; raises ``PackageError`` where the results are malformed.
+        """
+        return tuple(claim.id for claim in self.results.claims if not claim.held)
 
     def run_names(self) -> tuple[str, ...]:
         """Names of the runs that have a log, the reference first."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,10 @@ from repropack._read.project_sources import (
     unfit_paths,
 )
 from repropack.errors import ProjectError, StateError, UsageError
+from repropack.models.authored import AuthoredMetadata
 from repropack.models.base import JsonObject, Model
-from repropack.models.manifest import AuthoredMetadata, PackageMetadata
+from repropack.models.claims import ClaimPlan
+from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import (
     AuthoredExperiment,
     CommandPlan,
@@ -85,7 +87,8 @@ class Project:
 
     def metadata(self) -> PackageMetadata:
         """Return ``[package]`` as the manifest holds it."""
-        authored = _fields(self.document.package, AuthoredMetadata)
+        wanted = set(AuthoredMetadata.model_fields)
+        authored = self.document.package.model_dump(include=wanted, by_alias=False)
         return PackageMetadata(**authored, allowed_findings=self.document.lint.allow)
 
     def plan(self) -> Plan:
@@ -102,9 +105,7 @@ class Project:
             for place, comparison in enumerate(document.comparisons)
         ]
         if issues:
-            rows = [{"name": comparison.name} for comparison in document.comparisons]
-            named = with_names(tuple(issues), rows)
-            raise ProjectError(str(self.file), tuple(issues), shown=named)
+            raise self.error(issues)
         return Plan(
             experiment=_experiment_plan(document.experiment, values),
             record=RecordPlan.model_validate(_fields(document.record, RecordPlan)),
@@ -113,7 +114,15 @@ class Project:
                 CommandPlan.model_validate(_fields(command, CommandPlan))
                 for command in document.after
             ),
+            claims=tuple(
+                ClaimPlan.model_validate(_fields(claim, ClaimPlan)) for claim in document.claims
+            ),
         )
+
+    def error(self, issues: Iterable[Issue]) -> ProjectError:
+        """Return the error for faults that show only later; keys are those of the file."""
+        faults = tuple(issues)
+        return ProjectError(str(self.file), faults, shown=with_names(faults, self.document))
 
     def source_files(self) -> tuple[tuple[str, Path], ...]:
         """Return the experiment's source: POSIX path in the project and place of each file.
@@ -286,8 +295,7 @@ def load_project(path: Path) -> Project:
     faults += broken_rules(frozen, root)
     if document is None or faults:
         issues = tuple((dotted((*prefix, *key)), problem) for key, problem in faults)
-        named = with_names(issues, frozen.get("comparisons"))
-        raise ProjectError(str(file), issues, shown=named)
+        raise ProjectError(str(file), issues, shown=with_names(issues, frozen))
     return Project(root, file, document)
 
 

@@ -5,7 +5,6 @@ Every problem says what was expected and what was observed, in the words of TOML
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
@@ -13,10 +12,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from repropack._format.expressions import advice
+from repropack.models.authored import Contact, Funding, Organization
 from repropack.models.base import Model
-from repropack.models.manifest import Author
 from repropack.models.project import (
     ProjectAfter,
+    ProjectArticle,
+    ProjectAuthor,
+    ProjectClaim,
     ProjectComparison,
     ProjectDivergence,
     ProjectExperiment,
@@ -37,13 +40,19 @@ Issue = tuple[str, str]
 _TABLES: Mapping[tuple[str, ...], type[Model]] = {
     (): ProjectFile,
     ("package",): ProjectPackage,
-    ("package", "authors"): Author,
+    ("package", "authors"): ProjectAuthor,
+    ("package", "contact"): Contact,
+    ("package", "publisher"): Organization,
+    ("package", "article"): ProjectArticle,
+    ("package", "article", "authors"): ProjectAuthor,
+    ("package", "funding"): Funding,
     ("experiment",): ProjectExperiment,
     ("record",): ProjectRecord,
     ("comparisons",): ProjectComparison,
     ("comparisons", "expect"): ProjectDivergence,
     ("experiment", "inputs"): ProjectInput,
     ("after",): ProjectAfter,
+    ("claims",): ProjectClaim,
     ("lint",): ProjectLint,
 }
 _IDENTICAL = "literal['identical']"
@@ -61,7 +70,6 @@ _EXPECTED: Mapping[str, str] = {
     "tuple_type": "an array",
     "dict_type": "a table",
     "model_type": "a table",
-    "literal_error": "'identical' or a table with diverges-at",
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
     "string_too_short": "text that is not empty",
@@ -74,13 +82,31 @@ _FORMS: Mapping[str, str] = {
     "name": "lower-case letters, digits and '-'",
     "version": "a version such as 1.0.0",
     "orcid": "an ORCID iD such as 0000-0002-1825-0097",
+    "affiliation-ror": "an identifier of ROR such as https://ror.org/05dxps055",
+    "ror": "an identifier of ROR such as https://ror.org/05dxps055",
+    "doi": "a DOI such as 10.5281/zenodo.1234, without an address before it",
+    "url": "an address that begins with https:// or http://",
+    "repository": "an address that begins with https:// or http://",
+    "email": "an address of mail",
     "printed": "a format such as '.4f'",
     "digest": "sha256: and 64 hexadecimal digits",
     "supersedes": "sha256: and 64 hexadecimal digits",
     "allow": "the id of a rule of lint",
+    "id": "an id of a-z, 0-9 and single '-', such as final-loss",
+    "rounding": "exact, d or a format such as '.4f'",
+    "expression": "an expression in ASCII, on one line",
+    "sentence": "one line without control characters",
+    "states": "one line without control characters",
+    "run": "the name of a run",
     "environment": "a name of letters, digits and '_'",
 }
-_COMPARISON = re.compile(r"^(tool\.repropack\.)?comparisons\[(?P<place>[0-9]+)\]")
+_NAMED = re.compile(r"^(tool\.repropack\.)?(?P<table>comparisons|claims)\[(?P<place>[0-9]+)\]")
+_NAME_KEYS = {"comparisons": "name", "claims": "id"}
+_LITERALS: Mapping[str, str] = {
+    "type": "'software' or 'dataset'",
+    "kind": "'person' or 'organization'",
+    "expect": "'identical' or a table with diverges-at",
+}
 _NAME_FORM = "a name of A-Z a-z 0-9 _ . + - (not starting with . + -)"
 
 
@@ -124,29 +150,31 @@ def shown(value: object) -> str:
     return repr(value)
 
 
-def with_names(issues: tuple[Issue, ...], comparisons: object) -> tuple[Issue, ...]:
-    """Return faults whose keys name the comparison that they lie in, for people.
+def with_names(issues: tuple[Issue, ...], document: object) -> tuple[Issue, ...]:
+    """Return faults whose keys name the comparison or claim that they lie in, for people.
 
     Args:
         issues: The faults, by dotted key.
-        comparisons: The project file's array of them, of any form.
+        document: The project file, or its tables of any form.
 
     Example:
-        >>> with_names((("comparisons[0].expect", "wrong"),), [{"name": "resume"}])
+        >>> tables = {"comparisons": [{"name": "resume"}]}
+        >>> with_names((("comparisons[0].expect", "wrong"),), tables)
         (("comparisons[0] ('resume').expect", 'wrong'),)
     """
-    rows = comparisons if isinstance(comparisons, list | tuple) else ()
-    names = {
-        place: row["name"]
-        for place, row in enumerate(rows)
-        if isinstance(row, Mapping) and isinstance(row.get("name"), str)
-    }
 
     def named(found: re.Match[str]) -> str:
-        name = names.get(int(found["place"]))
-        return found[0] if name is None else f"{found[0]} ({shown(name)})"
+        rows = _member(document, found["table"])
+        place = int(found["place"])
+        row = rows[place] if isinstance(rows, list | tuple) and place < len(rows) else None
+        name = _member(row, _NAME_KEYS[found["table"]])
+        return f"{found[0]} ({shown(name)})" if isinstance(name, str) else found[0]
 
-    return tuple((_COMPARISON.sub(named, key), problem) for key, problem in issues)
+    return tuple((_NAMED.sub(named, key), problem) for key, problem in issues)
+
+
+def _member(table: object, name: str) -> object:
+    return table.get(name) if isinstance(table, Mapping) else getattr(table, name, None)
 
 
 def readable_faults(error: ValidationError) -> Iterator[tuple[Key, str]]:
@@ -181,12 +209,17 @@ def _problem(key: Key, detail: ErrorDetails) -> str:
     if kind == "too_short":
         return f"expected {_EXPECTED[kind].format(**context)}, observed {context['actual_length']}"
     observed = shown(detail["input"])
+    if kind == "literal_error" and key[-1] != "expect":
+        told = advice(str(detail["input"]), re.findall("'([^']*)'", context["expected"]))
+        return f"expected {context['expected']}, observed {observed}{told}"
     if _PATTERN in detail["loc"] and kind == "string_type":
         return f"expected text or a table with path, observed {observed}"
     if kind == "string_pattern_mismatch" or (
         kind.startswith("string_too") and key[-1] in {"digest", "supersedes"}
     ):
         return f"expected {_form(key, detail)}, observed {observed}"
+    if kind == "literal_error":
+        return f"expected {_LITERALS[str(key[-1])]}, observed {observed}"
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind].format(**context)}, observed {observed}"
     return f"{detail['msg'][0].lower()}{detail['msg'][1:]}, observed {observed}"
@@ -205,7 +238,7 @@ def _unknown_key(key: Key) -> str:
     *tables, unknown = (part for part in key if isinstance(part, str))
     fields = _TABLES[tuple(tables)].model_fields
     known = [field.alias or name for name, field in fields.items()]
-    close = difflib.get_close_matches(unknown.replace("_", "-"), known, n=1)
-    if close:
-        return f"unknown key; did you mean {close[0]!r}?"
+    told = advice(unknown.replace("_", "-"), known)
+    if told:
+        return f"unknown key{told}"
     return f"unknown key; expected one of {', '.join(known)}"

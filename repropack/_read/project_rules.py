@@ -15,7 +15,9 @@ from typing import Any
 
 from repropack._format.layout import REFERENCE_RUN, run_folder
 from repropack._format.lint_rules import LINT_RULES
+from repropack._format.orcid import check_digit
 from repropack._format.paths import check_entry_path
+from repropack._read.project_claims import broken_claims
 from repropack._read.project_faults import Key, dotted, shown
 from repropack._read.project_forms import broken_forms, table_of
 from repropack._read.project_sources import is_own_file, is_pattern_inside
@@ -24,6 +26,8 @@ from repropack.errors import UnsafeEntryError
 Fault = tuple[Key, str]
 Table = Mapping[str, Any]
 
+_ARTICLE: Key = ("package", "article")
+_ORCID = re.compile(r"([0-9]{4}-){3}[0-9]{3}[0-9X]")
 _RULE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 _VALUES = "text, a number, true, false, an array or a table"
 
@@ -37,6 +41,7 @@ def broken_rules(data: Table, root: Path) -> Iterator[Fault]:
     """
     experiment, record = table_of(data, "experiment"), table_of(data, "record")
     yield from _license(table_of(data, "package"), root)
+    yield from _people(table_of(data, "package"))
     yield from _patterns(experiment)
     yield from broken_forms(data)
     yield from _allowed(table_of(data, "lint"))
@@ -48,6 +53,7 @@ def broken_rules(data: Table, root: Path) -> Iterator[Fault]:
         yield from _resume(key, comparison, experiment, record)
         yield from _expectation(key, comparison, experiment)
         yield from _config((*key, "config"), comparison.get("config"))
+    yield from broken_claims(data, comparisons)
 
 
 def _license(package: Table, root: Path) -> Iterator[Fault]:
@@ -57,6 +63,34 @@ def _license(package: Table, root: Path) -> Iterator[Fault]:
             ("package", "license-file"),
             f"expected a file in the project folder that is no link, observed {shown(name)}",
         )
+
+
+def _people(package: Table) -> Iterator[Fault]:
+    """Yield what is wrong with authors, and keywords that come twice."""
+    for key, table in (("package",), package), (_ARTICLE, table_of(package, "article")):
+        listed = table.get("authors")
+        seen: set[str] = set()
+        for place, author in enumerate(listed if isinstance(listed, list | tuple) else ()):
+            if isinstance(author, Mapping):
+                yield from _author((*key, "authors", place), author, seen)
+    yield from _once(("package", "keywords"), package.get("keywords"))
+
+
+def _author(key: Key, author: Table, seen: set[str]) -> Iterator[Fault]:
+    """Yield a wrong check digit, an iD that comes again, and parts of an organization's name."""
+    orcid = author.get("orcid")
+    if isinstance(orcid, str) and _ORCID.fullmatch(orcid):
+        right = check_digit(orcid)
+        if orcid[-1] != right:
+            yield (*key, "orcid"), f"expected the check digit {right!r}, observed {shown(orcid)}"
+        elif orcid in seen:
+            yield (*key, "orcid"), f"expected an iD of its own, observed {shown(orcid)} twice"
+        seen.add(orcid)
+    if author.get("kind") == "organization":
+        for name in ("given-names", "family-names", "orcid"):
+            if name in author:
+                problem = "expected none beside kind = 'organization', observed one"
+                yield (*key, name), problem
 
 
 def _patterns(experiment: Table) -> Iterator[Fault]:

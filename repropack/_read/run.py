@@ -68,7 +68,11 @@ def read_stored(
 
 
 class RunReader:
-    """Reads one run of a container."""
+    """Reads one run of a container.
+
+    Attributes:
+        limits: The limits on reading.
+    """
 
     def __init__(self, container: Container, name: str, *, limits: Limits = DEFAULT_LIMITS) -> None:
         """Open the run ``name``; reads its header and start line.
@@ -86,7 +90,7 @@ class RunReader:
         if log_path(name) not in container:
             raise UsageError(f"no run named {name!r} in this package")
         self.container = container
-        self._limits = limits
+        self.limits = limits
         self.name = name
         self._marks: list[LogMark] = []
         self._document: Checkpoint | None = None  # the last one that was asked for
@@ -133,7 +137,7 @@ class RunReader:
         place = max(0, first_step - begin) // every
         mark = self._marks[min(place, len(self._marks)) - 1] if place and self._marks else None
         with self.container.open(self.log_path) as stream:
-            reader = LogReader(stream, where=self.log_path, limits=self._limits, after=mark)
+            reader = LogReader(stream, where=self.log_path, limits=self.limits, after=mark)
             rows = mark.rows if mark is not None else 0
             for line in reader.steps():
                 if line.step + 1 - begin == (len(self._marks) + 1) * every:
@@ -180,8 +184,8 @@ class RunReader:
                 f"run {self.name!r}: no checkpoint after step {step}: expected one of {stored}"
             )
         with self.container.open(companion) as stream:
-            data = stream.read(self._limits.max_document_bytes + 1)
-        document = read_stored(Checkpoint, data, where=companion, limits=self._limits)
+            data = stream.read(self.limits.max_document_bytes + 1)
+        document = read_stored(Checkpoint, data, where=companion, limits=self.limits)
         if document.step != step:
             raise IntegrityError(
                 refusal("checkpoint.step", companion, "", f"step {step}", document.step)
@@ -207,7 +211,7 @@ class RunReader:
         """
         document, npz = self._checkpoint_pair(step)
         with self.container.open(npz) as stream:
-            return document, read_state(stream, document, where=npz, limits=self._limits)
+            return document, read_state(stream, document, where=npz, limits=self.limits)
 
     def check_checkpoint(self, step: int) -> Checkpoint:
         """Hold every array of a checkpoint against its description, and keep none in memory.
@@ -225,7 +229,7 @@ class RunReader:
         """
         document, npz = self._checkpoint_pair(step)
         with self.container.open(npz) as stream:
-            check_state(stream, document, where=npz, limits=self._limits)
+            check_state(stream, document, where=npz, limits=self.limits)
         return document
 
     def _checkpoint_pair(self, step: int) -> tuple[Checkpoint, str]:
@@ -292,6 +296,41 @@ class RunReader:
             count = rows + (line.stages is not None)
         return count
 
+    def kept_elements(self, stage: str, first_row: int, rows: int) -> Iterator[npt.NDArray[Any]]:
+        """Elements of some rows of a kept stage, in order, block by block.
+
+        Args:
+            stage: One of ``kept_stages()``.
+            first_row: The first row, from 0.
+            rows: How many.
+
+        Yields:
+            New flat arrays; the memory does not depend on how many elements a row has.
+
+        Raises:
+            PackageFormatError: an element is damaged.
+        """
+        with self._open_kept() as (reader, _):
+            yield from reader.iter_elements(stage, (first_row, first_row + rows))
+
+    def checkpoint_elements(self, step: int, name: str) -> Iterator[npt.NDArray[Any]]:
+        """Elements of one array of a checkpoint, in order, block by block.
+
+        Args:
+            step: One of ``checkpoint_steps()``.
+            name: One of the arrays of its document.
+
+        Yields:
+            New flat arrays.
+
+        Raises:
+            PackageError: document or npz is malformed.
+        """
+        _, npz = self._checkpoint_pair(step)
+        with self.container.open(npz) as stream:
+            reader = NpzReader(stream, where=npz, limits=self.limits)
+            yield from reader.iter_elements(name)
+
     def kept_fingerprints(self, stage: str) -> Iterator[str]:
         """Fingerprint of each row of a kept stage, in order of the steps.
 
@@ -317,10 +356,10 @@ class RunReader:
         """The kept arrays, and how much of one may be held where all are read side by side."""
         index = self._kept_index
         with self.container.open(self.kept_path) as stream:
-            reader = NpzReader(stream, where=self.kept_path, limits=self._limits, index=index)
+            reader = NpzReader(stream, where=self.kept_path, limits=self.limits, index=index)
             yield reader, max(_LEAST_BLOCK_BYTES, _ALL_BLOCKS_BYTES // max(1, len(index.stored)))
 
     @cached_property
     def _kept_index(self) -> NpzIndex:
         with self.container.open(self.kept_path) as stream:
-            return NpzReader(stream, where=self.kept_path, limits=self._limits).index
+            return NpzReader(stream, where=self.kept_path, limits=self.limits).index

@@ -15,7 +15,7 @@ from repropack._format.limits import Limits
 from repropack._format.log import LogMark, LogReader
 from repropack._format.log_search import BLOCK_BYTES, LogIndex, Place
 from repropack._format.paths import shown_path
-from repropack._read.integrity import Findings
+from repropack._read.findings import Findings
 from repropack._read.run import RunReader
 from repropack._read.sides import OpenLog, Side, check_listed, check_run, open_log
 from repropack.errors import PackageError

@@ -17,7 +17,8 @@ from repropack._format.canonical import encode_canonical
 from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.layout import MANIFEST, media_type_of, role_of
 from repropack._format.paths import check_entry_path, check_path_set
-from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.findings import Findings
+from repropack._read.integrity import check_package_whole
 from repropack._read.package import evidence_digest, open_package
 from repropack._run.durable import forget_cached, sync_tree
 from repropack._run.target import check_target, publish_directory, publish_file
@@ -26,6 +27,10 @@ from repropack.errors import CouldNotRunError, PackageError, UsageError
 from repropack.models.manifest import Entry, Manifest, PackageMetadata
 
 FILE_MODE, EXECUTABLE_MODE, FOLDER_MODE = 0o644, 0o755, 0o755
+
+
+Check = Callable[..., object]
+"""Looks at an open package, and fills findings: ``check_package_whole``, or what asks for more."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,22 @@ def list_entries(tree: Path, references: tuple[Entry, ...] = ()) -> tuple[Entry,
     return tuple(sorted(entries, key=lambda entry: entry.path.encode()))
 
 
+def with_entry(entries: tuple[Entry, ...], tree: Path, path: str) -> tuple[Entry, ...]:
+    """Add the row of a file that was written since.
+
+    Args:
+        entries: The rows so far; nothing else has changed.
+        tree: Root of the package tree.
+        path: Where the file lies.
+
+    Returns:
+        The rows with that one, sorted.
+    """
+    others = (entry for entry in entries if entry.path != path)
+    rows = [*others, _entry(path, tree / path)]
+    return tuple(sorted(rows, key=lambda entry: entry.path.encode()))
+
+
 def _entry(path: str, place: Path) -> Entry:
     check_entry_path(path)
     role = role_of(path)
@@ -129,6 +150,34 @@ def _entry(path: str, place: Path) -> Entry:
         media_type=media_type_of(path),
         executable=bool(place.stat().st_mode & 0o100),
     )
+
+
+def with_documents(entries: tuple[Entry, ...], documents: Mapping[str, bytes]) -> tuple[Entry, ...]:
+    """List entries and documents that have just been written beside them, without reading again.
+
+    Args:
+        entries: Rows of a tree.
+        documents: Documents by entry path, none of them executable; they replace rows of theirs.
+
+    Returns:
+        All rows, sorted by the bytes of their path.
+
+    Raises:
+        UsageError: a path where no entry may stand.
+    """
+    rows = {entry.path: entry for entry in entries}
+    for path, data in documents.items():
+        role = role_of(path)
+        if role is None:
+            raise UsageError(f"entry {path!r}: no entry may stand at this path")
+        rows[path] = Entry(
+            path=path,
+            size=len(data),
+            digest=digest_bytes(data),
+            role=role,
+            media_type=media_type_of(path),
+        )
+    return tuple(rows[path] for path in sorted(rows, key=str.encode))
 
 
 def write_package(
@@ -170,11 +219,12 @@ def write_package(
     return Written(aside, digest_bytes(data), evidence_digest(entries), size)
 
 
-def check_written(written: Written) -> None:
+def check_written(written: Written, check: Check = check_package_whole) -> None:
     """Read a package back from the disk, as strictly as anyone will.
 
     Args:
         written: What was meant.
+        check: How strictly that is; what follows from the rest is made again where this is told to.
 
     Raises:
         CouldNotRunError: it is not what was meant: a write, or the storage, has lied.
@@ -183,7 +233,7 @@ def check_written(written: Written) -> None:
     findings = Findings()
     try:
         with open_package(written.aside) as package:
-            check_package_whole(package, findings, expect_digest=written.package_digest)
+            check(package, findings, expect_digest=written.package_digest)
     except PackageError as error:
         findings.add_error(error, written.aside.name)
     if findings.faults:

@@ -45,8 +45,10 @@ def identify_build(project: Project, plan: Plan, materials: Materials) -> BuildI
     distributions = observe_distributions()
     # what lint may find changes nothing that is recorded: it can be allowed after a long build
     metadata = project.metadata().model_dump(mode="json", exclude={"allowed_findings"})
+    # and so it is with claims, which are evaluated on what was recorded
+    planned = plan.model_dump(mode="json", exclude={"claims"})
     return BuildIdentity(
-        project=dict(_flat("package", metadata)) | dict(_flat("", plan.model_dump(mode="json"))),
+        project=dict(_flat("package", metadata)) | dict(_flat("", planned)),
         sources=digest_files(materials.source),
         inputs={} if materials.inputs is None else digest_files(materials.inputs),
         license=None if license_text is None else digest_bytes(license_text),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,14 @@ from repropack.models.manifest import FORMAT_NAME
 _ANOTHER = "give another, or --force to replace a package"
 
 
+@dataclass(frozen=True)
+class Replaced:
+    """What may be replaced at a target, in words: ``a package``, and in which form."""
+
+    what: str
+    form: str
+
+
 def check_target(target: Path, *, force: bool, directory: bool) -> None:
     """Refuse a target that exists, unless it is to be replaced and is a package itself.
 
@@ -31,23 +42,48 @@ def check_target(target: Path, *, force: bool, directory: bool) -> None:
     Raises:
         UsageError: something stands there that may not be replaced, or nothing ever can.
     """
+    replaced = Replaced("a package", "a package directory" if directory else "a package's zip")
+    hindrance = partial(_hindrance, directory=directory)
+    check_free(target, replaced, hindrance, force=force, directory=directory)
+
+
+def check_free(
+    target: Path,
+    replaced: Replaced,
+    hindrance: Callable[[Path], str | None],
+    *,
+    force: bool,
+    directory: bool,
+) -> None:
+    """Refuse a target that exists, unless it is to be replaced and may be.
+
+    Args:
+        target: What is to be made.
+        replaced: What may be replaced there, in words.
+        hindrance: Says what there is at the target that may not be replaced, ``None`` where it may.
+        force: Whether it is to be replaced.
+        directory: Whether a directory is to be made.
+
+    Raises:
+        UsageError: something stands there that may not be replaced, or nothing ever can.
+    """
     if target.name in {"", ".."}:
         raise UsageError(f"{target}: expected a path that ends in a name, observed none")
     try:
         target.lstat()
-        observed = _hindrance(target, directory=directory)
+        observed = hindrance(target)
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{target.name}: cannot be written there: {reason}") from error
     if not force:
-        raise UsageError(_taken(target, directory=directory), hint=_ANOTHER)
+        hint = f"give another, or --force to replace {replaced.what}"
+        raise UsageError(_taken(target, directory=directory), hint=hint)
     if observed is not None:
-        expected = "a package directory" if directory else "a package's zip"
         raise UsageError(
-            f"{target.name}: expected {expected} to replace, observed {observed}",
-            hint="only a package is ever replaced: give another path",
+            f"{target.name}: expected {replaced.form} to replace, observed {observed}",
+            hint=f"only {replaced.what} is ever replaced: give another path",
         )
 
 

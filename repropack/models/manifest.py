@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Annotated, Final, Literal
 
 from pydantic import FailFast, Field, StringConstraints
 
-from repropack.models.base import Count, Digest, Document, Model, RunName
+from repropack.models.authored import AuthoredMetadata, Line
+from repropack.models.base import Count, Digest, Document, Model
 
 FORMAT_NAME: Final = "replay-package"
 FORMAT_VERSION: Final = 1
@@ -41,35 +41,6 @@ Role = Literal[
 RESERVED_ROLES: Final = frozenset({"scope", "claims"})
 """Roles that no entry of this release has: a package with one was made by a later release."""
 
-Line = Annotated[
-    str,
-    StringConstraints(
-        pattern="^[^\\x00-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]+$",
-        min_length=1,
-        max_length=500,
-    ),
-]
-"""One line of text without control, format or bidirectional characters."""
-VersionText = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$", min_length=1, max_length=64)
-]
-
-
-class Author(Model):
-    """One author, as the write-up should cite them."""
-
-    name: Line
-    affiliation: Line | None = None
-    orcid: (
-        Annotated[
-            str,
-            StringConstraints(
-                pattern=r"^[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]$", max_length=19
-            ),
-        ]
-        | None
-    ) = None
-
 
 class Origin(Model):
     """The commit that the packed files were checked out from, and whether none was changed."""
@@ -81,22 +52,6 @@ class Origin(Model):
 FindingId = Annotated[
     str, StringConstraints(pattern=r"^[a-z]+(-[a-z0-9]+)*$", min_length=1, max_length=64)
 ]
-
-
-class AuthoredMetadata(Model):
-    """What the author says of the package; ``license`` is an SPDX expression.
-
-    ``supersedes`` is the package digest of the version before.
-    """
-
-    name: RunName
-    version: VersionText
-    title: Line
-    license: Line
-    authors: tuple[Author, ...] = Field(min_length=1)
-    date: dt.date | None = None
-    description: Line | None = None
-    supersedes: Digest | None = None
 
 
 class PackageMetadata(AuthoredMetadata):

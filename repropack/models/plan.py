@@ -17,6 +17,7 @@ from repropack.models.base import (
     RunName,
     StageName,
 )
+from repropack.models.claims import MAX_CLAIMS, ClaimPlan
 
 EntryPoint = Annotated[
     str,
@@ -124,7 +125,7 @@ class ComparisonPlan(Model):
 
 
 class Plan(Document):
-    """``plan.json``: experiment, recording and comparisons, the configuration in full.
+    """``plan.json``: experiment, recording, comparisons and claims, the configuration in full.
 
     The commands of ``after`` run on the finished runs, in order. ``notebook`` says whether the
     package's notebook was executed when it was built.
@@ -135,4 +136,5 @@ class Plan(Document):
     record: RecordPlan
     comparisons: Annotated[tuple[ComparisonPlan, ...], FailFast()] = ()
     after: Annotated[tuple[CommandPlan, ...], Field(max_length=MAX_AFTER)] = ()
+    claims: Annotated[tuple[ClaimPlan, ...], Field(max_length=MAX_CLAIMS)] = ()
     notebook: Literal["executed", "unexecuted"] = "executed"

@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from repropack.models.authored import Article, Author, AuthoredMetadata, Line
 from repropack.models.base import Count, Digest, Model
-from repropack.models.manifest import AuthoredMetadata, FindingId, Line
+from repropack.models.claims import MAX_CLAIMS, ClaimPlan
+from repropack.models.manifest import FindingId
 from repropack.models.plan import (
     MAX_AFTER,
     MAX_PATTERNS,
@@ -37,11 +39,27 @@ def kebab_case(name: str) -> str:
 _KEBAB_CASE = ConfigDict(alias_generator=kebab_case, validate_by_name=False)
 
 
+class ProjectAuthor(Author):
+    """One of ``[[package.authors]]``."""
+
+    model_config = _KEBAB_CASE
+
+
+class ProjectArticle(Article):
+    """``[package.article]``: the article that the package supplements."""
+
+    model_config = _KEBAB_CASE
+
+    authors: tuple[ProjectAuthor, ...] = ()
+
+
 class ProjectPackage(AuthoredMetadata):
     """``[package]``: the metadata, and where the licence's text is if not in ``LICENSE``."""
 
     model_config = _KEBAB_CASE
 
+    authors: tuple[ProjectAuthor, ...] = Field(min_length=1)
+    article: ProjectArticle | None = None
     license_file: Line | None = None
 
 
@@ -112,6 +130,12 @@ class ProjectComparison(ComparisonPlan):
     expect: Literal["identical"] | ProjectDivergence | None = None
 
 
+class ProjectClaim(ClaimPlan):
+    """One of ``[[claims]]``: a sentence of the write-up, and how its value is found."""
+
+    model_config = _KEBAB_CASE
+
+
 class ProjectFile(Model):
     """``repropack.toml``, or ``[tool.repropack]`` of a ``pyproject.toml``."""
 
@@ -122,4 +146,5 @@ class ProjectFile(Model):
     record: ProjectRecord = ProjectRecord()
     comparisons: tuple[ProjectComparison, ...] = ()
     after: Annotated[tuple[ProjectAfter, ...], Field(max_length=MAX_AFTER)] = ()
+    claims: Annotated[tuple[ProjectClaim, ...], Field(max_length=MAX_CLAIMS)] = ()
     lint: ProjectLint = ProjectLint()

@@ -15,6 +15,15 @@ _COMMAND: Mapping[str, str] = {
     "environment": "Variables of the command, beside those that every run has.",
     "timeout-seconds": "The run is ended when it has taken this long.",
 }
+_AUTHOR: Mapping[str, str] = {
+    "name": "The name as it is cited.",
+    "given-names": "Its given part, as 'Ada'; names are never taken apart by guessing.",
+    "family-names": "Its family part, as 'Lovelace'.",
+    "kind": "person or organization, where there are no parts that show it.",
+    "affiliation": "Where the author works.",
+    "affiliation-ror": "Identifier of that organization, such as https://ror.org/05dxps055.",
+    "orcid": "An ORCID iD such as 0000-0002-1825-0097.",
+}
 PROJECT_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "ProjectFile": {
@@ -23,6 +32,7 @@ PROJECT_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "record": "What is recorded, counted in steps.",
             "comparisons": "Second runs, each under one intervention.",
             "after": "Commands that run on the finished runs and make figures and tables.",
+            "claims": "Sentences of the write-up that the package evaluates by itself.",
             "lint": "Rules of lint whose findings do not stop a build.",
         },
         "ProjectPackage": {
@@ -34,13 +44,38 @@ PROJECT_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "date": "The author's own date; no clock is read.",
             "description": "One line about it.",
             "supersedes": "Package digest of the version before this one.",
+            "type": "What archives call it: software or dataset.",
+            "keywords": "Words that it should be found by.",
+            "contact": "Whom to ask about it.",
+            "publisher": "The organization that publishes it, such as an archive.",
+            "repository": "Address of the repository in which the code is developed.",
+            "doi": "DOI of the package itself, such as 10.5281/zenodo.1234.",
+            "article": "The article that it supplements.",
+            "funding": "Who paid for it.",
             "license-file": "Path of the licence's text; LICENSE, LICENSE.txt, LICENSE.md or "
             "COPYING where it is not given.",
         },
-        "Author": {
-            "name": "The name as it is cited.",
-            "affiliation": "Where the author works.",
-            "orcid": "An ORCID iD such as 0000-0002-1825-0097.",
+        "ProjectAuthor": _AUTHOR,
+        "Contact": {
+            "name": "Name of a person, a group or an office.",
+            "email": "Their address of mail.",
+            "url": "A page on which they can be asked.",
+        },
+        "Organization": {
+            "name": "Its name.",
+            "url": "Its address on the web.",
+            "ror": "Its identifier, such as https://ror.org/05dxps055.",
+        },
+        "ProjectArticle": {
+            "title": "Its title.",
+            "doi": "Its DOI, such as 10.1000/182.",
+            "url": "Its address, where it has no DOI.",
+            "authors": "Its authors, where they are to be named.",
+        },
+        "Funding": {
+            "funder": "Who paid.",
+            "award": "The award, as the funder numbers it.",
+            "url": "The award's address on the web.",
         },
         "ProjectExperiment": {
             "entry-point": "module:name of a class or function that is called with (config, seed).",
@@ -83,6 +118,15 @@ PROJECT_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "ProjectAfter": {
             **_COMMAND,
             "outputs": "Patterns of the files that it makes; they are packed and made again.",
+        },
+        "ProjectClaim": {
+            "id": "What an article marks it with: a-z, 0-9 and single '-'.",
+            "kind": "repeated-outcome, exact-resume, number, count, bound or configuration-value.",
+            "sentence": "The sentence; {value} stands for the value as it is printed.",
+            "run": "The comparison of a repeated-outcome or an exact-resume.",
+            "expression": "How the value is found, in the language of docs/claims.md.",
+            "states": "The value as the write-up prints it.",
+            "rounding": "How it is printed, such as .4f; exact where it is not given.",
         },
         "ProjectLint": {
             "allow": "Ids of rules; the package records them.",

@@ -8,13 +8,15 @@ from pydantic import Field
 
 from repropack.errors import CouldNotRunError, DivergenceError, IntegrityError
 from repropack.models.base import Count, Digest, Document, Model, RunName, StepNumber
+from repropack.models.claims import ClaimId, ClaimVerification
 from repropack.models.differences import ArrayDifference, OutputsComparison
-from repropack.models.environment import EnvironmentAccount, EnvironmentRecord
+from repropack.models.environment import EnvironmentAccount
 from repropack.models.lint import LintFinding
-from repropack.models.manifest import Entry, PackageMetadata
+from repropack.models.machine import MachineFacts
+from repropack.models.manifest import PackageMetadata
 from repropack.models.patterns import DrawDistance, Pattern
-from repropack.models.plan import Plan
 from repropack.models.results import Divergence, PrintedAgreement, Results, Split, StepCount
+from repropack.models.signatures import PackageSignatures
 from repropack.models.zoom import SandboxLevel, Zoom
 from repropack.refusals import Refusal
 
@@ -155,7 +157,10 @@ class CheckReport(Document):
 
     ``fast`` means that entry digests alone were compared. ``package_digest`` and
     ``evidence_digest`` are null where the manifest could not be read. ``expectations_failed``
-    names comparisons that came out otherwise than expected, as the package itself says.
+    names comparisons that came out otherwise than expected, ``claims_failed`` claims that do not
+    hold, as the package itself says. ``not_compared`` are entries that another release made, so
+    that this one cannot make them again. ``signatures`` is null where nobody asked for them, and
+    where the package is damaged.
     """
 
     schema_name: Literal["repropack/check-report/v1"] = Field(
@@ -171,6 +176,9 @@ class CheckReport(Document):
     steps_checked: Count = 0
     arrays_checked: Count = 0
     expectations_failed: tuple[RunName, ...] = ()
+    claims_failed: tuple[ClaimId, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    signatures: PackageSignatures | None = None
     faults: tuple[Fault, ...] = ()
 
 
@@ -277,10 +285,13 @@ class UsedEnvironment(Model):
 class VerificationReport(Document):
     """What ``verify`` found: the verdict first, then the evidence.
 
-    ``expectations_failed`` names comparisons that came out otherwise than expected, as the package
-    itself says. ``after`` holds what the commands after the runs wrote here against what is
-    packaged, null where the plan has none. ``confinement`` and ``used_environment`` are null where
-    nothing of the package was executed. ``loop`` says whether its script owns its loop.
+    ``expectations_failed`` names comparisons that came out otherwise than expected, and
+    ``claims_failed`` claims that do not hold, as the package itself says; ``claims`` holds each
+    claim as it is stored and as it comes out here, which is no part of the verdict. ``after`` holds
+    what the commands after the runs wrote here against what is packaged, null where the plan has
+    none. ``confinement`` and ``used_environment`` are null where
+    nothing of the package was executed; ``machine`` where no run came to its end. ``recorded_runs``
+    are those that the package holds. ``loop`` says whether its script owns its loop.
     """
 
     schema_name: Literal["repropack/verification-report/v1"] = Field(
@@ -295,12 +306,16 @@ class VerificationReport(Document):
     used_environment: UsedEnvironment | None = None
     runs_requested: tuple[RunName, ...] | None = None
     expectations_failed: tuple[RunName, ...] = ()
+    claims_failed: tuple[ClaimId, ...] = ()
+    recorded_runs: tuple[RunName, ...] = ()
     runs: tuple[RunVerification, ...] = ()
+    claims: tuple[ClaimVerification, ...] = ()
     figures: RenderedVerification | None = None
     after: OutputsComparison | None = None
     notebook: NotebookVerification | None = None
     not_verified: tuple[str, ...] = ()
     environment: EnvironmentAccount | None = None
+    machine: MachineFacts | None = None
     faults: tuple[Fault, ...] = ()
     problem: Problem | None = None
     loop: bool = False
@@ -324,40 +339,6 @@ class VerificationReport(Document):
             raise CouldNotRunError(f"{self.path}: could not run: {why}", hint=hint)
 
 
-class RunSummary(Model):
-    """What a package holds of one run; sizes in bytes."""
-
-    run: RunName
-    first_step: StepNumber
-    last_step: StepNumber
-    checkpoints: tuple[StepNumber, ...]
-    kept: bool
-    size_bytes: Count
-
-
-class Inspection(Document):
-    """What ``inspect`` shows of a package, without checking more than it reads.
-
-    ``present`` is the account of the recorded environment against this machine's; null where this
-    machine's could not be observed.
-    """
-
-    schema_name: Literal["repropack/inspection/v1"] = Field(
-        default="repropack/inspection/v1", alias="schema"
-    )
-    path: str
-    package: PackageMetadata
-    package_digest: Digest
-    evidence_digest: Digest
-    size_bytes: Count
-    entries: tuple[Entry, ...]
-    plan: Plan
-    runs: tuple[RunSummary, ...]
-    results: Results
-    environment: EnvironmentRecord
-    present: EnvironmentAccount | None = None
-
-
 class UnpackReport(Document):
     """What ``unpack`` wrote."""
 
@@ -368,23 +349,6 @@ class UnpackReport(Document):
     directory: str
     package_digest: Digest
     entries: tuple[str, ...]
-
-
-class LimitRow(Model):
-    """One limit on reading or running; the unit stands in its name."""
-
-    name: str
-    value: Count
-    meaning: str
-
-
-class LimitList(Document):
-    """The limits that apply: what ``check --show-limits`` prints."""
-
-    schema_name: Literal["repropack/limits/v1"] = Field(
-        default="repropack/limits/v1", alias="schema"
-    )
-    limits: tuple[LimitRow, ...]
 
 
 class ErrorReport(Document):

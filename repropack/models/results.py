@@ -17,6 +17,7 @@ from repropack.models.base import (
     StageName,
     StepNumber,
 )
+from repropack.models.claims import MAX_CLAIMS, ClaimOutcome
 from repropack.models.log import NamedDigest, StageInput
 from repropack.models.plan import ExpectedDivergence
 
@@ -154,10 +155,11 @@ class ReferenceOutcome(Model):
 
 
 class Results(Document):
-    """``results.json``: everything here follows from the logs and kept arrays of the package."""
+    """``results.json``: all of it follows from plan, logs, checkpoints and kept arrays."""
 
     schema_name: Literal["repropack/results/v1"] = Field(
         default="repropack/results/v1", alias="schema"
     )
     reference: ReferenceOutcome
     comparisons: Annotated[tuple[ComparisonOutcome, ...], FailFast()] = ()
+    claims: Annotated[tuple[ClaimOutcome, ...], Field(max_length=MAX_CLAIMS)] = ()

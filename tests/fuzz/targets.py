@@ -28,7 +28,8 @@ from repropack._format.npy import npy_header, parse_npy_header
 from repropack._format.npz import read_npz, write_npz
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._read.container import ZipContainer
-from repropack._read.integrity import Findings, check_package_whole
+from repropack._read.findings import Findings
+from repropack._read.integrity import check_package_whole
 from repropack._read.package import Package
 from repropack._read.run import read_stored
 from repropack.errors import RepropackError

@@ -15,7 +15,8 @@ import pytest
 
 from repropack._format.limits import DEFAULT_LIMITS
 from repropack._read.container import ZipContainer
-from repropack._read.integrity import Findings, check_entries
+from repropack._read.findings import Findings
+from repropack._read.integrity import check_entries
 from repropack._read.package import Package
 from repropack.check import check_package
 from repropack.errors import PackageError, UnsupportedVersionError

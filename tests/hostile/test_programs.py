@@ -125,8 +125,9 @@ def canaries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[s
 
 def pack(stranger: Forgery, source: str, folder: Path) -> Path:
     """The calm package with another source, every digest right."""
-    files = {**stranger.files, "source/tiny_lab.py": source.encode()}
-    return Forgery(files, stranger.manifest, stranger.executables, {}).write_directory(folder)
+    forgery = Forgery(dict(stranger.files), stranger.manifest, stranger.executables, {})
+    forgery.files["source/tiny_lab.py"] = source.encode()
+    return forgery.write_directory(folder)
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, float, bytes]]:

@@ -103,7 +103,8 @@ def test_a_script_with_everything(tmp_path: Path) -> None:
     assert check_package(path).faults == ()
     forgery = take_apart(path)
     assert {name for name in forgery.files if not name.startswith(("schemas/", "figures/"))} == {
-        "LICENSE", "README.md", "__main__.py", "environment.json", "notebook.ipynb", "plan.json",
+        "CITATION.cff", "LICENSE", "README.md", "__main__.py", "ro-crate-metadata.json",
+        "index.html", "environment.json", "notebook.ipynb", "plan.json",
         "results.json", "source/after.py", "source/train.py", "inputs/data/a.csv", "after/sum.txt",
         "runs/reference/fingerprints.jsonl", "runs/reference/outputs/out.txt",
         "runs/reference/checkpoints/step-000000000.json",

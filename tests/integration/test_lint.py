@@ -41,12 +41,16 @@ def test_a_small_project_has_warnings_and_no_errors(tmp_path: Path) -> None:
     report = lint_path(project)
     assert (report.verdict, report.subject) == ("warnings", "project")
     assert [row.rule for row in report.findings] == [
-        "readme-missing", "license-missing", "not-locked", "authors-orcid", "no-comparisons",
-        "checkpoint-every-missing",
+        "readme-missing", "license-missing", "authors-names", "archive-required", "not-locked",
+        "authors-orcid", "archive-wanted", "no-comparisons", "checkpoint-every-missing",
     ]  # fmt: skip
     (project / "README.md").write_text(README)
     (project / "LICENSE").write_text("CC0\n")
     (project / "uv.lock").write_text("version = 1\n")
+    file = project / "repropack.toml"
+    about = 'date = 2026-11-30, description = "Tiny.", type = "software", license = '
+    text = file.read_text().replace("license = ", about, 1)
+    file.write_text(text.replace('"Nobody"}', '"Nobody", kind = "organization"}', 1))
     assert lint_path(project).verdict == "clean"
 
 
@@ -132,10 +136,12 @@ def test_warnings_do_not_stop_a_build(tmp_path: Path, capsys: pytest.CaptureFixt
     output, other = capsys.readouterr()
     assert output.startswith("built  ")
     assert other == (
-        f"lint: 3 warnings, 3 notes; `repropack lint {project}` tells more\n"
+        f"lint: 5 warnings, 4 notes; `repropack lint {project}` tells more\n"
         "  warning: repropack.toml: expected a README, observed none [readme-missing]\n"
         "  warning: repropack.toml: expected the text of 'CC0-1.0' in a file, observed none "
         "[license-missing]\n"
+        "  warning: repropack.toml: expected the parts of the name Nobody [authors-names]\n"
+        "  warning: repropack.toml: no date, description, type [archive-required]\n"
         "  warning: repropack.toml: expected a lock of the distributions, observed none "
         "[not-locked]\n"
     )

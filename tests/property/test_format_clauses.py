@@ -11,6 +11,7 @@ import decimal
 import hashlib
 import io
 import json
+import re
 import struct
 import zipfile
 import zlib
@@ -31,6 +32,7 @@ from repropack._format.limits import Limits
 from repropack._format.npz import write_npz
 from repropack._format.paths import check_entry_path, check_path_set
 from repropack._format.state import encode_state, encode_value, fingerprint_components
+from repropack._version import __version__
 from repropack.build import build_package
 from repropack.check import check_package
 from repropack.errors import PackageFormatError, UnsafeEntryError, UnsupportedVersionError
@@ -283,7 +285,7 @@ class TestRequiredEntries:
     def test_required_entries_are_there(self, lab: Lab) -> None:
         """Documents, texts, schemas and a log for each run of the plan."""
         required = {"README.md", "LICENSE", "plan.json", "environment.json", "results.json",
-                    "__main__.py"}  # fmt: skip
+                    "__main__.py", "notebook.ipynb", "index.html"}  # fmt: skip
         required |= {f"schemas/{name}.schema.json" for name in SCHEMAS}
         required |= {f"runs/{run}/fingerprints.jsonl" for run in lab.runs}
         assert required <= set(lab.files)
@@ -320,6 +322,37 @@ class TestRoles:
                 assert path.parts[0] == "runs"
                 role = names.get("/".join(path.parts[2:]), "checkpoint")
             assert (row["role"], row["media_type"]) == (role, types[path.suffix]), row["path"]
+
+
+class TestPage:
+    """1.11: the page begins with fixed lines, fetches nothing, and follows from the rest."""
+
+    def test_its_first_lines(self, lab: Lab) -> None:
+        """They name the version that made it."""
+        assert lab.files["index.html"].decode("utf-8").split("\n")[:5] == [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta name="generator" content="repropack {__version__}">',
+        ]
+
+    def test_it_fetches_nothing(self, lab: Lab) -> None:
+        """No element has an address to load from, and the policy forbids it besides."""
+        html = lab.files["index.html"].decode("utf-8")
+        assert "Content-Security-Policy" in html
+        assert "default-src &#39;none&#39;" in html
+        for attribute in ("src", "srcset", "data", "poster", "action"):
+            assert re.search(rf"<[a-z][^<>]* {attribute}=", html.split("<script>")[0]) is None
+
+    def test_it_lists_every_other_entry(self, lab: Lab) -> None:
+        """With its digest in full; itself it cannot."""
+        html = lab.files["index.html"].decode("utf-8")
+        rows = {row["path"]: row["digest"] for row in lab.manifest["entries"]}
+        own = rows.pop("index.html")
+        rows.pop("ro-crate-metadata.json", None)
+        assert own not in html
+        assert [path for path, digest in rows.items() if digest not in html] == []
 
 
 class TestNothingOfTheMachine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from repropack.models.inspection import Inspection, RunSummary
 from repropack.models.plan import (
     CommandPlan,
     ComparisonPlan,
@@ -12,7 +13,6 @@ from repropack.models.plan import (
     Plan,
     RecordPlan,
 )
-from repropack.models.reports import Inspection, RunSummary
 from repropack.models.results import (
     ComparisonOutcome,
     Divergence,

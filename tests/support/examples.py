@@ -37,7 +37,7 @@ EXAMPLES = {
         Example(
             "logistic-regression",
             60,
-            "sha256:f5ad2bc5e17d9a330977d228fc3be23ace23ea3eb29415cc3ade6e00c1c51f99",
+            "sha256:08ec4080339aa101f26749c64fda6d0abb0b288d7796b246aa80e5cf100d4653",
             {
                 "independent-restart": None,
                 "resume-mid-epoch": None,
@@ -64,7 +64,7 @@ EXAMPLES = {
         Example(
             "own-loop",
             60,
-            "sha256:86be0619b0db3f7468c149d64fccca797ef9a7cc5ddf8c449f24815611426492",
+            "sha256:cb28db2fff711a5fcacb4ad8843226aeb01863b1f07ef9a7b59af5ff06d42999",
             {
                 "independent-restart": None,
                 "resume": None,
@@ -76,7 +76,7 @@ EXAMPLES = {
         Example(
             "monte-carlo",
             40,
-            "sha256:2c77880e06064c9f4f469abd582ed55dcd66baf748254acd8d5c7eeaf7a6de4b",
+            "sha256:bf54f53c19c65e9c0c17dcc28217d910c4f15fc0070aa7bdd440a718ce522dca",
             {
                 "independent-restart": None,
                 "resume-at-10": None,
@@ -88,7 +88,7 @@ EXAMPLES = {
         Example(
             "heat-equation",
             80,
-            "sha256:da8da36929a3a924fb2fa5df4980a3ae7bf8e578cd60119e018d0ec8dd0493c3",
+            "sha256:5cb60ba2e14a230472418479536ba85b3cb7ff521bcde15eae183076f6d83a82",
             {
                 "independent-restart": None,
                 "resume": None,
@@ -105,19 +105,19 @@ EXAMPLES = {
         Example(
             "set-order-bug/mended.toml",
             20,
-            "sha256:54f60e1bc37082365777c08f60d5950d991ea46402ebfb798a3d8d16b80ef8a5",
+            "sha256:9488cbacf7b6a74d8959aa76391dc144a19ae8618163a1aeba813f4ad2b65599",
             {"same-hash-seed": None, "resume": None, "another-hash-seed": None},
         ),
         Example(
             "forgotten-state",
             100,
-            "sha256:abedc685ebae257d8f468cc9f8b5e5d81df2ae0868c52e9b0032f2d53b36ef8c",
+            "sha256:4a1267a02ed4ea437392d3ebb7f37f7a55c17e8ef006bdf5cd4ec033c860f2e8",
             {"independent-restart": None, "resume-at-80": None, "resume-at-40": (71, "rate")},
         ),
         Example(
             "forgotten-state/mended.toml",
             100,
-            "sha256:66d5c206dd34baf360c3c34df21f514f4454c8d4a9c5cab11442f05bfc3f34ce",
+            "sha256:760db254762e0be414948aa0482eea642a81fc5952f30299746637af8dd212fe",
             {"independent-restart": None, "resume-at-80": None, "resume-at-40": None},
         ),
     )

@@ -16,14 +16,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
+from repropack._compare.claims import evaluate_claims
 from repropack._compare.outcomes import compute_results
+from repropack._export.citation import citation_bytes
+from repropack._export.crate import crate_bytes
 from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.canonical import encode_canonical
 from repropack._format.checkpoints import checkpoint_name, describe_state
 from repropack._format.digests import digest_bytes
 from repropack._format.layout import (
+    CITATION,
+    CRATE,
+    ENVIRONMENT,
     MANIFEST,
+    PAGE,
     PLAN,
     REFERENCE_RUN,
     RESULTS,
@@ -35,12 +43,22 @@ from repropack._format.layout import (
 )
 from repropack._format.log import CHAIN_START, chain_step
 from repropack._format.npz import read_npz, write_npz
+from repropack._format.page_head import page_head
 from repropack._format.state import EncodedState
+from repropack._format.swhid import HashedFile, content_id, directory_id, swhid_of
+from repropack._paging import make_page, timelines_for
 from repropack._read.container import open_container
+from repropack._read.package import evidence_digest, open_package
 from repropack._read.run import RunReader
+from repropack.errors import RepropackError
+from repropack.models.environment import EnvironmentRecord
+from repropack.models.manifest import Entry, PackageMetadata
 from repropack.models.plan import Plan
+from repropack.models.results import Results
 
 Json = dict[str, Any]
+
+OTHER_PAGE = page_head("0.0.1") + b"<title>by another release</title>\n"
 
 
 @dataclass
@@ -66,7 +84,11 @@ class Log:
 class Forgery:
     """A package's files, the manifest apart.
 
-    ``rows`` changes single manifest rows when sealed; ``elsewhere`` are listed and not stored.
+    ``rows`` changes single manifest rows when sealed; ``elsewhere`` are listed and not stored. A
+    page follows from all other entries: where any was changed and the page was not, it becomes one
+    of another release, which nobody can make again; ``remake_page`` makes the right one.
+    Crate and citation are made to follow again, unless they are the lie: then ``described`` is
+    false.
     """
 
     files: dict[str, bytes]
@@ -74,6 +96,11 @@ class Forgery:
     executables: set[str] = field(default_factory=set)
     rows: dict[str, Json] = field(default_factory=dict)
     elsewhere: set[str] = field(default_factory=set)
+    described: bool = True
+
+    def __post_init__(self) -> None:
+        self._whole = dict(self.files)
+        self._told = self._about()
 
     # ------------------------------------------------------------ documents
 
@@ -173,13 +200,73 @@ class Forgery:
             self.write_directory(Path(folder) / "package")
             with open_container(Path(folder) / "package") as container:
                 runs = {row.name: RunReader(container, row.name) for row in plan.comparisons}
-                results = compute_results(plan, RunReader(container, REFERENCE_RUN), runs)
+                reference = RunReader(container, REFERENCE_RUN)
+                results = compute_results(plan, reference, runs)
+                claims = evaluate_claims(
+                    plan, results, {**runs, REFERENCE_RUN: reference}, 10**9
+                ).outcomes
+                results = results.model_copy(update={"claims": claims})
         self.write(RESULTS, results.model_dump(mode="json"))
+
+    def remake_page(self) -> None:
+        """The page as it follows from the other files as they are now."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.files[PAGE] = OTHER_PAGE
+            place = self.write_directory(Path(folder) / "package")
+            self.files[PAGE] = page_of_package(place)
+
+    def _about(self) -> str:
+        """What a page follows from beside the files."""
+        modes, elsewhere = sorted(self.executables), sorted(self.elsewhere)
+        return json.dumps([self.manifest.get("package"), self.rows, modes, elsewhere])
+
+    def _is_changed(self) -> bool:
+        if self._about() != self._told:
+            return True
+        whole = {path: data for path, data in self._whole.items() if path != CRATE}
+        files = {path: data for path, data in self.files.items() if path != CRATE}
+        return files.keys() != whole.keys() or any(
+            data is not whole[path] for path, data in files.items()
+        )
 
     def seal(self) -> bytes:
         """The manifest of the files as they are now, every size and digest right."""
+        page = self.files.get(PAGE)
+        if page is not None and page is self._whole.get(PAGE) and self._is_changed():
+            self.files[PAGE] = OTHER_PAGE
+        if self.described and self.files.keys() >= {CITATION, CRATE}:
+            self._describe()
         rows = [self._row(path) for path in sorted(self.files, key=str.encode)]
         return encode_canonical({**self.manifest, "entries": rows})
+
+    def _describe(self) -> None:
+        """Citation and crate of the files as they are now, where they can be made of them."""
+        package = encode_canonical(self.manifest.get("package"))
+        try:
+            metadata = PackageMetadata.model_validate_json(package)
+            plan = Plan.model_validate_json(self.files[PLAN])
+            results = Results.model_validate_json(self.files[RESULTS])
+            environment = EnvironmentRecord.model_validate_json(self.files[ENVIRONMENT])
+            entries = self._entries()
+            source = self._source_swhid()
+            self.files[CITATION] = citation_bytes(metadata, evidence_digest(entries), source)
+            crate = crate_bytes(metadata, self._entries(), plan, results, environment)
+        except (ValidationError, LookupError, RepropackError, UnicodeError):
+            return
+        self.files[CRATE] = crate
+
+    def _entries(self) -> tuple[Entry, ...]:
+        return tuple(Entry(**self._row(path)) for path in sorted(self.files, key=str.encode))
+
+    def _source_swhid(self) -> str | None:
+        files = {
+            path.removeprefix("source/"): HashedFile(
+                content_id(len(data), [data]), path in self.executables
+            )
+            for path, data in self.files.items()
+            if path.startswith("source/")
+        }
+        return swhid_of("dir", directory_id(files)) if files else None
 
     def _row(self, path: str) -> Json:
         data = self.files[path]
@@ -209,13 +296,25 @@ class Forgery:
         return path
 
     def write_directory(self, path: Path, manifest: bytes | None = None) -> Path:
+        sealed = manifest or self.seal()
         stored = {name: self.files[name] for name in self.files.keys() - self.elsewhere}
-        for name, data in {MANIFEST: manifest or self.seal(), **stored}.items():
+        for name, data in {MANIFEST: sealed, **stored}.items():
             place = path / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
             place.chmod(0o755 if name in self.executables else 0o644)
         return path
+
+
+def page_of_package(place: Path) -> bytes:
+    """The page that follows from a package's other entries, whatever its own is."""
+    with open_package(place) as package:
+        plan = package.plan
+        timelines = timelines_for(package.manifest.entries)
+        runs = {row.name: package.run(row.name) for row in plan.comparisons}
+        compute_results(plan, package.run(), runs, timelines)
+        told = (package.manifest.package, plan, package.results, package.environment)
+        return make_page(*told, package.manifest.entries, timelines, runs)
 
 
 def take_apart(package: Path) -> Forgery:

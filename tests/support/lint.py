@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from functools import partial
 from io import BytesIO
@@ -10,8 +11,9 @@ from typing import Any
 from repropack._lint.examine import examine
 from repropack._lint.person import NOBODY, Person
 from repropack._lint.subject import FileKind, LintedFile, Subject
+from repropack.models.authored import Article, Author, Contact, Organization
 from repropack.models.lint import LintFinding
-from repropack.models.manifest import Author, PackageMetadata
+from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
 
 README = "Takes 5 minutes. Expected: a loss of 0.1 in loss.csv.\n"
@@ -38,7 +40,23 @@ def subject(
         "version": "1.0.0",
         "title": "Tiny",
         "license": "CC0-1.0",
-        "authors": (Author(name="Jane Smith", orcid="0000-0002-1825-0097"),),
+        "authors": (
+            Author(
+                name="Jane Smith",
+                given_names="Jane",
+                family_names="Smith",
+                orcid="0000-0002-1825-0097",
+            ),
+        ),
+        "date": dt.date(2026, 11, 30),
+        "description": "A tiny one.",
+        "type": "software",
+        "keywords": ("tiny",),
+        "contact": Contact(name="Jane Smith", email="jane@example.org"),
+        "publisher": Organization(name="An archive"),
+        "repository": "https://example.org/tiny",
+        "doi": "10.1000/182",
+        "article": Article(title="A tiny article", doi="10.1000/183"),
     }
     run: dict[str, Any] = {"entry_point": "tiny:Tiny", "seed": 3, "steps": 4}
     files = [file(path, data) for path, data in (sources or {}).items()]

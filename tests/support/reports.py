@@ -6,10 +6,12 @@ import datetime as dt
 from typing import Any
 
 from repropack._compare.patterns import run_with_patterns
+from repropack.models.authored import Author
 from repropack.models.differences import ArrayDifference, ElementDifference
 from repropack.models.environment import EnvironmentAccount, EnvironmentDifference
+from repropack.models.inspection import Inspection, RunSummary
 from repropack.models.lint import LintFinding, LintReport
-from repropack.models.manifest import Author, Entry, PackageMetadata
+from repropack.models.manifest import Entry, PackageMetadata
 from repropack.models.plan import (
     ComparisonPlan,
     ExpectedDivergence,
@@ -22,8 +24,6 @@ from repropack.models.reports import (
     CheckReport,
     Confinement,
     Fault,
-    Inspection,
-    RunSummary,
     RunVerification,
     SourceSummary,
     UnpackReport,
@@ -439,6 +439,8 @@ def inspection(**changes: Any) -> Inspection:
         "results": results(),
         "environment": RECORD,
         "present": account(),
+        "source_swhid": f"swh:1:dir:{'5' * 40}",
+        "content_swhid": f"swh:1:dir:{'6' * 40}",
     }
     return Inspection(**(fields | changes))
 

@@ -225,6 +225,18 @@ def test_the_verdict_comes_first_and_the_digests_are_those_of_check(
     assert max(map(len, lines)) <= 100
 
 
+def test_of_a_damaged_package_only_its_manifest_is_told(
+    forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The digests stand below the words that nothing confirms them."""
+    path = forgery.write_directory(tmp_path / "forged")
+    (path / "plan.json").write_bytes(b"{}")
+    out = judge(path, capsys)[1]
+    assert out.startswith("damaged  ")
+    heading = out.index("Its manifest says, and nothing here confirms:\n")
+    assert heading < out.index("package digest    sha256:")
+
+
 def test_help_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """``--help`` is the file's own docstring."""
     assert checker.main(["--help"]) == INTACT
@@ -696,6 +708,12 @@ def test_checker_and_check_agree_on_a_manifest(
     assert faults_of(path)
 
 
+def another_seed(forgery: Forgery) -> None:
+    """A seed that no log tells; a claim about it follows."""
+    forgery.edit(PLAN, lambda plan: plan["experiment"].update(seed=8))
+    forgery.recompute_results()
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -707,9 +725,7 @@ def test_checker_and_check_agree_on_a_manifest(
             lambda f: f.edit("environment.json", lambda e: e["numpy"].update(version="0.0.1")),
             id="environment",
         ),
-        pytest.param(
-            lambda f: f.edit(PLAN, lambda plan: plan["experiment"].update(seed=8)), id="seed"
-        ),
+        pytest.param(another_seed, id="seed"),
     ],
 )
 def test_checker_and_check_agree_on_what_is_consistent(

@@ -97,6 +97,25 @@ expect = { diverges-at = 3, component = "chance" }
 [[comparisons]]
 name = "faster"
 config = { rate = 5 }
+
+[[claims]]
+id = "resumes"
+kind = "exact-resume"
+run = "resumed"
+sentence = "Resumed after step 4, the walk goes on: {value}."
+
+[[claims]]
+id = "share"
+kind = "bound"
+sentence = "The reference ends with a share of {value}."
+expression = "results.reference.final_metrics[share] <= 1"
+
+[[claims]]
+id = "done"
+kind = "count"
+sentence = "It has made {value} steps."
+expression = "first(final[reference][progress.done])"
+states = "6"
 """
 
 LAB_PROJECT = """\
@@ -135,6 +154,25 @@ expect = { diverges-at = 5, stage = "batch" }
 name = "reversed-reduction"
 config = { reduction = "reverse" }
 expect = { diverges-at = 1, stage = "gradient" }
+
+[[claims]]
+id = "resumes"
+kind = "exact-resume"
+run = "full-checkpoint"
+sentence = "Resumed after step 4, it goes on: {value}."
+
+[[claims]]
+id = "loss"
+kind = "bound"
+sentence = "The reference ends with the loss {value}."
+expression = "results.reference.final_metrics[loss] <= 100"
+
+[[claims]]
+id = "updates"
+kind = "count"
+sentence = "It has counted {value} updates."
+expression = "first(final[reference][adam.updates])"
+states = "10"
 """
 
 

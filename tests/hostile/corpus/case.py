@@ -14,7 +14,7 @@ from typing import Any
 
 from repropack._format.canonical import encode_canonical
 from tests.hostile.corpus.bases import Base
-from tests.support.hostile import Forgery
+from tests.support.hostile import OTHER_PAGE, Forgery
 
 FORMAT = "package.format"
 UNSAFE = "package.unsafe-entry"
@@ -105,6 +105,7 @@ def sealed(change: Callable[[Base, Any], object]) -> Write:
 
     def write(base: Base, form: Form, folder: Path) -> Path:
         forgery = base.forgery()
+        forgery.files["index.html"] = OTHER_PAGE  # the right one is of the manifest as it was
         manifest = json.loads(forgery.seal())
         change(base, manifest)
         return seal(forgery, form, folder, encode_canonical(manifest))

@@ -8,7 +8,9 @@ from dataclasses import replace
 from tests.hostile.corpus import (
     arrays,
     bombs,
+    claims,
     contents,
+    descriptions,
     directories,
     documents,
     forms,
@@ -30,10 +32,12 @@ MODULES = (
     arrays,
     documents,
     logs,
+    claims,
     manifests,
     contents,
     forms,
     locks,
+    descriptions,
     readers,
 )
 

@@ -39,9 +39,11 @@ _ROLES = """
     manifest-files/checker-replaced manifest-files/checker-line manifest-files/checker-empty
     manifest-files/schema-replaced manifest-row/role manifest-row/role-source
     manifest-row/role-unknown manifest-row/media-type manifest-row/media-type-control
-    manifest-row/location manifest-row/location-file
+    manifest-row/location manifest-row/location-file manifest-files/page-replaced
+    manifest-files/page-byte manifest-files/page-script manifest-files/page-no-version
+    manifest-files/page-empty
 """
-"""Places, roles and media types, and whether checker and schemas are released ones."""
+"""Places, roles and media types, whether checker and schemas are released ones, and the page."""
 
 _SCHEMAS = """
     bomb/names-long json/fraction json/true-for-one json/text-for-number json/null-for-number
@@ -112,7 +114,29 @@ _FORMS = """
 """
 """Whether a plan has one of the three forms, and outputs are those of log and plan."""
 
-NOT_LOOKED_AT = frozenset(f"{_FORMS}{_RESULTS}{_PLAN}{_ROLES}{_SCHEMAS}{_LOCKS}".split())
+_CLAIMS = """
+    claim/value claim/value-float claim/text claim/sentence claim/failed claim/not-resumed
+    claim/held claim/expected claim/limit claim/evidence claim/evidence-less claim/kind
+    claim/left-out claim/added claim/order claim/all-left-out claim/value-list
+    claim/held-text claim/more-than-a-thousand claim/plan-code claim/plan-attribute
+    claim/plan-private claim/plan-deep claim/plan-parts claim/plan-long claim/plan-newline
+    claim/plan-unicode claim/plan-run claim/plan-changed-run claim/plan-stage
+    claim/plan-kind claim/plan-states claim/plan-brace claim/plan-rounding claim/plan-id
+    claim/plan-id-twice claim/no-value claim/no-divisor
+"""
+"""Whether claims can be evaluated, and what came of them is what is said."""
+
+_DESCRIPTIONS = """
+    crate/digest crate/size crate/author crate/license crate/date crate/file-more crate/file-less
+    crate/run-identical crate/time crate/spelling crate/no-json crate/depth crate/list crate/escape
+    crate/none crate/stale citation/author citation/source citation/line citation/empty
+    citation/binary citation/none orcid/check-digit
+"""
+"""Whether crate and citation follow from the rest, and check digits."""
+
+NOT_LOOKED_AT = frozenset(
+    f"{_FORMS}{_RESULTS}{_PLAN}{_ROLES}{_SCHEMAS}{_LOCKS}{_CLAIMS}{_DESCRIPTIONS}".split()
+)
 """Names of cases of which the checker says that it does not look there."""
 
 NOT_YET = frozenset(_NOT_YET.split())

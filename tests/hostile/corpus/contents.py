@@ -214,7 +214,7 @@ PLANS = rows(
     lie("resume", "A comparison resumes elsewhere.", in_document(PLAN, lambda b, p: planned(b, p, "resumed").update(resume_at=b.start - 2)), INTEGRITY, "first step", faults=None),
     lie("resume-late", "A comparison resumes behind the end.", in_document(PLAN, lambda b, p: planned(b, p, "resumed").update(resume_at=b.steps)), INTEGRITY, "resume_at", faults=None),
     lie("resume-huge", "A comparison resumes at the last integer.", in_document(PLAN, lambda b, p: planned(b, p, "resumed").update(resume_at=2**53 - 1)), INTEGRITY, "resume_at", faults=None),
-    lie("resume-none", "A comparison that resumes is said not to.", in_document(PLAN, lambda b, p: planned(b, p, "resumed").update(resume_at=None)), INTEGRITY, "first step", faults=None),
+    lie("resume-none", "A comparison that resumes is said not to.", in_document(PLAN, lambda b, p: planned(b, p, "resumed").update(resume_at=None) or p["claims"].pop(0)), INTEGRITY, "first step", faults=None),
     lie("reset-none", "A reset is left out.", in_document(PLAN, lambda b, p: planned(b, p, "reset").update(reset=[])), INTEGRITY, "at the start", faults=None),
     lie("reset-other", "Another component is reset.", in_document(PLAN, lambda b, p: planned(b, p, "reset").update(reset=[b.component])), INTEGRITY, "at the start", faults=None),
     lie("reset-ghost", "A component is reset that is none.", in_document(PLAN, lambda b, p: planned(b, p, "reset")["reset"].append("ghost")), INTEGRITY, "ghost", faults=None),

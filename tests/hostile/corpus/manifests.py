@@ -29,6 +29,7 @@ from tests.hostile.corpus.case import (
     told,
 )
 from tests.hostile.corpus.documents import added, backwards, pretty
+from tests.support.hostile import OTHER_PAGE, Forgery
 
 OTHER = "sha256:" + "0" * 64
 
@@ -50,12 +51,12 @@ def member(**members: Any) -> Write:
 
 def about(**members: Any) -> Write:
     """Other metadata."""
-    return sealed(lambda base, manifest: manifest["package"].update(members))
+    return told(lambda base, forgery: forgery.manifest["package"].update(members))
 
 
 def author(**members: Any) -> Write:
     """Another first author."""
-    return sealed(lambda base, manifest: manifest["package"]["authors"][0].update(members))
+    return told(lambda base, forgery: forgery.manifest["package"]["authors"][0].update(members))
 
 
 def unlisted(path: str, content: bytes = b"x = 1\n") -> Write:
@@ -88,6 +89,17 @@ def removed(path: str) -> Write:
 def replaced(path: str, content: bytes) -> Write:
     """An entry with another content, its row made right."""
     return told(lambda base, forgery: forgery.files.update({path: content}))
+
+
+def page(change: Callable[[bytes], bytes]) -> Write:
+    """Another page, which still says that this release made it."""
+
+    def tell(base: Base, forgery: Forgery) -> None:
+        changed = change(forgery.files["index.html"])
+        assert changed != forgery.files["index.html"]
+        forgery.files["index.html"] = changed
+
+    return told(tell)
 
 
 def md5(base: Base, manifest: Any) -> None:
@@ -128,6 +140,13 @@ FILES = rows(
     lie("no-readme", "There is no README.", dropped("README.md"), INTEGRITY, "every package has"),
     lie("no-checker", "There is no checker.", dropped("__main__.py"), INTEGRITY, "every package has"),
     lie("no-notebook", "There is no notebook.", dropped("notebook.ipynb"), INTEGRITY, "every package has"),
+    lie("no-page", "There is no page.", dropped("index.html"), INTEGRITY, "every package has"),
+    lie("page-replaced", "The page says that a comparison came out otherwise.", page(lambda p: p.replace(b"as expected", b"not as expected", 1)), INTEGRITY, "against the package's other entries", forms=BOTH),
+    lie("page-byte", "The page has a line more.", page(lambda p: p + b"\n"), INTEGRITY, "against the package's other entries"),
+    lie("page-script", "The page runs a script of its own.", page(lambda p: p.replace(b"</main>", b"<script>alert(1)</script></main>")), INTEGRITY, "against the package's other entries"),
+    lie("page-no-version", "The page does not say who made it.", page(lambda p: p.replace(b'name="generator"', b'name="author"', 1)), INTEGRITY, "the first lines that every page has"),
+    lie("page-empty", "The page is empty.", replaced("index.html", b""), INTEGRITY, "the first lines that every page has"),
+    lie("page-of-another-release", "The page says that another release made it, and nobody can tell.", replaced("index.html", OTHER_PAGE + b"<script>alert(1)</script>"), None, "", forms=BOTH),
     lie("no-plan", "There is no plan.", dropped("plan.json"), INTEGRITY, "every package has"),
     lie("no-results", "There are no results.", dropped("results.json"), INTEGRITY, "every package has"),
     lie("no-environment", "There is no environment.", dropped("environment.json"), INTEGRITY, "every package has"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from repropack._format.archive_writer import ArchiveWriter
+from repropack.models.authored import Author
 from tests.hostile.corpus.bases import Base
 from tests.hostile.corpus.case import (
     BOTH,
@@ -26,7 +27,6 @@ from tests.hostile.corpus.case import (
     placed,
     raw,
     rows,
-    sealed,
     told,
 )
 from tests.hostile.corpus.logs import chained
@@ -180,7 +180,7 @@ CONTROLS = rows(
     lie("no-figures", "A package without figures.", told(without_figures), None, ""),
     lie("another-license", "Another license in the metadata.", about(license="MIT"), None, ""),
     lie("no-date", "A package without a date.", about(date=None), None, ""),
-    lie("many-authors", "A package of two hundred authors.", sealed(lambda b, m: m["package"].update(authors=[{"affiliation": None, "name": f"A{k} \u00c9", "orcid": None} for k in range(200)])), None, ""),
+    lie("many-authors", "A package of two hundred authors.", about(authors=[Author(name=f"A{k} \u00c9").model_dump(mode="json") for k in range(200)]), None, ""),
     lie("long-title", "The longest title that is allowed.", about(title="\u00e9" * 500), None, ""),
     lie("ended-early", "A run that ended for a reason.", finish("converged"), None, ""),
     lie("other-machine", "A package of another machine.", in_environment(lambda v: v["platform"].update(machine="riscv64", libc=None)), None, ""),

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 _CASES = {
     "limit.max_faults": "manifest-files/missing-many",
+    "crate.differs": """
+        crate/digest crate/size crate/author crate/license crate/date crate/file-more
+        crate/file-less crate/run-identical crate/time crate/spelling crate/no-json crate/depth
+        crate/list crate/escape crate/stale
+    """,
+    "citation.differs": """
+        citation/author citation/source citation/line citation/empty citation/binary
+    """,
+    "manifest.orcid": "orcid/check-digit",
     "limit.max_json_containers": "bomb/json-lists",
     "notebook.form": "notebook/list notebook/format-3 notebook/cells",
     "plan.keep": "plan/keep-twice",
@@ -201,8 +210,10 @@ _CASES = {
         lock/wheel-folder lock/wheel-option
     """,
     "manifest.required": """
+        crate/none citation/none
         manifest-files/no-license manifest-files/no-readme manifest-files/no-checker
         manifest-files/no-notebook manifest-files/no-plan manifest-files/no-results
+        manifest-files/no-page
         manifest-files/no-environment manifest-files/no-log manifest-files/no-schema
     """,
     "manifest.role": "manifest-row/role manifest-row/role-source manifest-row/media-type",
@@ -269,6 +280,17 @@ _CASES = {
         zip-name/empty-name manifest-row/path-parent
     """,
     "path.unicode-form": "zip-name/decomposed directory/name-decomposed",
+    "plan.claim": """
+        claim/plan-code claim/plan-attribute claim/plan-private claim/plan-deep claim/plan-parts
+        claim/plan-run claim/plan-changed-run claim/plan-stage claim/plan-kind claim/plan-states
+        claim/plan-brace claim/plan-id-twice
+    """,
+    "results.claim": """
+        claim/value claim/value-float claim/text claim/sentence claim/failed claim/not-resumed
+        claim/held claim/expected claim/limit claim/evidence claim/evidence-less claim/kind
+        claim/no-value claim/no-divisor
+    """,
+    "results.claims": "claim/left-out claim/added claim/order claim/all-left-out",
     "plan.config": "plan/config-array plan/config-key",
     "plan.name": "plan/name-twice plan/name-reference",
     "plan.reset": "plan/reset-ghost plan/reset-fresh plan/reset-twice",
@@ -276,6 +298,10 @@ _CASES = {
     "released.checker": """
         manifest-files/checker-replaced manifest-files/checker-line manifest-files/checker-empty
     """,
+    "page.content": """
+        manifest-files/page-replaced manifest-files/page-byte manifest-files/page-script
+    """,
+    "page.head": "manifest-files/page-no-version manifest-files/page-empty",
     "released.schema": "manifest-files/schema-replaced",
     "results.comparisons": "results/left-out results/more results/order results/twice",
     "results.outcome": """

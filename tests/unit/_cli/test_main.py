@@ -169,7 +169,8 @@ def test_arguments_reach_the_use_cases(
     told: dict[str, Any] = {}
     assert built == [(("lab", "x.zip"), given | {"left_over": "resume", "on_step": None, **told})]
     usual = {"limits": DEFAULT_LIMITS}
-    assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest} | usual)]
+    nobody: dict[str, Any] = {"signers": None, "revoked": None, "require_signers": []}
+    assert checked == [(("x.zip",), {"fast": True, "expect_digest": digest} | nobody | usual)]
     asked = {"runs": ("reference",), "notebook": True, "zoom": True, "expect_digest": digest}
     nothing = {"runs": None, "notebook": False, "zoom": True, "expect_digest": None}
     usually = nothing | {"inputs": {}, "recreate_environment": False, "consent": Consent()}

@@ -29,6 +29,13 @@ DIGEST = "sha256:" + "ab" * 32
              "compress": True, "format": "json"},
         ),
         ("build --force lab", {"project": "lab", "force": True}),
+        ("values lab.zip", {"package": "lab.zip", "format": "md", "output": None}),
+        ("values lab.zip --format tex --output v.tex", {"format": "tex", "output": "v.tex"}),
+        (
+            "proofread lab.zip a.md --format json --limit max_entries=5",
+            {"package": "lab.zip", "article": "a.md", "format": "json",
+             "limit": [("max_entries", 5)]},
+        ),
         (
             "check lab.zip",
             {"package": "lab.zip", "fast": False, "expect_digest": None, "format": "text"},

@@ -10,6 +10,7 @@ from repropack import errors
 from repropack._cli.status import MEANINGS, STATUS_BY_VERDICT, status_of_error
 from repropack.errors import RepropackError
 from repropack.models.lint import LintReport
+from repropack.models.proofreading import ProofreadReport
 from repropack.models.reports import CheckReport, Verdict
 from tests.contract.test_errors import CLASSES, make
 
@@ -62,6 +63,9 @@ def test_the_status_of_an_error(cls: type[RepropackError]) -> None:
         ("clean", 0),
         ("warnings", 0),
         ("errors", 1),
+        ("agrees", 0),
+        ("disagrees", 1),
+        ("nothing-marked", 1),
     ],
 )
 def test_the_status_of_a_verdict(verdict: str, status: int) -> None:
@@ -71,7 +75,7 @@ def test_the_status_of_a_verdict(verdict: str, status: int) -> None:
 
 def test_every_verdict_has_a_status_and_every_status_a_meaning() -> None:
     """No verdict of a report is missing from the table, no status from the help."""
-    reports = (CheckReport, LintReport)
+    reports = (CheckReport, LintReport, ProofreadReport)
     verdicts = {*get_args(Verdict)}
     verdicts |= {
         one for report in reports for one in get_args(report.model_fields["verdict"].annotation)

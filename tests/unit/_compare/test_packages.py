@@ -15,7 +15,8 @@ from repropack._compare.packages import (
     compare_references,
     succession_of,
 )
-from repropack.models.manifest import Author, Entry, Origin
+from repropack.models.authored import Author
+from repropack.models.manifest import Entry, Origin
 from repropack.models.package_difference import (
     FileChange,
     FileVersion,

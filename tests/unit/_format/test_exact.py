@@ -34,6 +34,7 @@ PLAN: dict[str, Any] = {
     },
     "comparisons": [],
     "after": [],
+    "claims": [],
     "notebook": "executed",
 }
 EXACT = encode_canonical(PLAN)

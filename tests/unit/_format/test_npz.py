@@ -182,6 +182,34 @@ def test_rows_out_of_range() -> None:
         reader.read("x")
 
 
+@pytest.mark.parametrize("rows", [None, (0, 4), (1, 3), (2, 2), (3, 4)])
+@pytest.mark.parametrize("block_bytes", [1, 8, 20, 1000])
+def test_elements_come_flat_in_blocks_that_rows_do_not_matter_to(
+    rows: tuple[int, int] | None, block_bytes: int
+) -> None:
+    """Together they are the rows that were asked for; a block holds an element at least."""
+    array = np.arange(24, dtype="<f4").reshape(4, 3, 2)
+    reader = NpzReader(io.BytesIO(npz(a=array)), where="u.npz")
+    blocks = list(reader.iter_elements("a", rows, block_bytes))
+    most = max(1, block_bytes // 4)
+    assert [block.size for block in blocks[:-1]] == [most] * (len(blocks) - 1)
+    chosen = array[slice(*rows)] if rows is not None else array
+    joined = np.concatenate([np.empty(0, "<f4"), *blocks])
+    assert joined.tolist() == chosen.reshape(-1).tolist()
+
+
+def test_elements_of_an_array_without_rows_or_without_any() -> None:
+    """Rank 0 is one element, an empty array none, and a damaged one is noticed."""
+    data = npz(a=np.float64(2.5), b=np.zeros((0, 3)))
+    reader = NpzReader(io.BytesIO(data), where="u.npz")
+    assert [block.tolist() for block in reader.iter_elements("a")] == [[2.5]]
+    assert list(reader.iter_elements("b")) == []
+    assert list(reader.iter_elements("b", (0, 0))) == []
+    spoiled = data.replace(np.float64(2.5).tobytes(), np.float64(2.25).tobytes())
+    with pytest.raises(PackageFormatError, match="checksum differs"):
+        list(NpzReader(io.BytesIO(spoiled), where="u.npz").iter_elements("a"))
+
+
 def test_iterated_rows_are_verified() -> None:
     """Damage anywhere in an array is refused with its last block at the latest."""
     array = np.zeros((1000, 1000))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from repropack._lint.examine import examine
-from repropack._lint.person import NOBODY, observe_person
+from repropack._lint.person import NOBODY, Person, observe_person
 from repropack._lint.subject import LintedFile
-from repropack.models.manifest import Author
+from repropack.models.authored import Author, Contact
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
 from tests.support.lint import CLEAN, file, findings, found, subject
 
@@ -86,13 +86,38 @@ def test_a_licence_is_an_spdx_expression(expression: str, known: bool) -> None:
 
 def test_licence_lock_and_authors() -> None:
     """What archives ask for."""
-    authors = (Author(name="A"), Author(name="B", orcid="0000-0002-1825-0097"), Author(name="C"))
+    identifier = "0000-0002-1825-0097"
+    authors = (
+        Author(name="A", family_names="A"),
+        Author(name="B", orcid=identifier),
+        Author(name="C", given_names="C"),
+        Author(name="D", kind="organization"),
+    )
     one = subject(license_text=None, locked=False, metadata={"authors": authors})
     assert [(row.rule, row.severity, row.problem) for row in findings(one)] == [
         ("license-missing", "warning", "expected the text of 'CC0-1.0' in a file, observed none"),
+        ("authors-names", "warning", "expected the parts of the name B"),
         ("not-locked", "warning", "expected a lock of the distributions, observed none"),
         ("authors-orcid", "note", "no ORCID iD of A, C"),
     ]
+
+
+def test_what_archives_require_and_ask_for() -> None:
+    """Each key that is missing is named, what is required as a warning."""
+    nothing = {"date": None, "description": None, "type": None, "keywords": (), "contact": None}
+    nothing |= {"publisher": None, "repository": None, "doi": None, "article": None}
+    assert [
+        (row.rule, row.severity, row.problem) for row in findings(subject(metadata=nothing))
+    ] == [
+        ("archive-required", "warning", "no date, description, type"),
+        (
+            "archive-wanted",
+            "note",
+            "no keywords, contact, publisher, repository, doi, article",
+        ),
+    ]
+    assert found(subject(metadata={"type": None})) == [("archive-required", "repropack.toml", None)]
+    assert found(subject(metadata={"doi": None})) == [("archive-wanted", "repropack.toml", None)]
 
 
 def plan(**fields: Any) -> Plan:
@@ -166,3 +191,12 @@ def test_names_that_are_common_are_not_looked_for(
     monkeypatch.setattr("socket.gethostname", lambda: host)
     person = observe_person()
     assert (person.home, person.user, person.host) == expected
+
+
+def test_names_that_the_author_says_are_no_findings() -> None:
+    """An address of mail in the crate holds the account's name, and its author gave it."""
+    person = Person(user="jsmith")
+    said = {"contact": Contact(name="Jane Smith", email="jsmith@example.org")}
+    packed = file("ro-crate-metadata.json", '{"email":"jsmith@example.org"}\n', "other")
+    assert found(subject({}, packed, metadata=said), person) == []
+    assert [row[0] for row in found(subject({}, packed), person)] == ["personal-name"]

@@ -89,15 +89,18 @@ The evidence digest of this package is `sha256:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdc
 | entry | what it holds |
 |---|---|
 | `manifest.json` | every other entry with its size and digest |
-| `plan.json` | experiment, configuration, seed, recording, comparisons |
+| `plan.json` | experiment, configuration, seed, recording, comparisons, claims |
 | `source/` | the experiment's code |
 | `runs/<run>/fingerprints.jsonl` | the fingerprint log: a header, a start line, one line a step |
 | `runs/<run>/checkpoints/` | stored states: arrays as `.npz`, everything else as `.json` |
 | `runs/<run>/kept.npz` | arrays of the kept stages, one row a step |
-| `results.json` | what the comparisons found; it follows from the logs and kept arrays |
+| `results.json` | what was found, and whether the claims hold; it follows from logs and arrays |
 | `environment.json` | what it ran on |
 | `schemas/` | JSON Schemas of these documents |
 | `__main__.py` | a checker that needs nothing but Python's standard library |
+| `CITATION.cff` | how to cite it, for programs |
+| `ro-crate-metadata.json` | all of this for archives, as an RO-Crate |
+| `index.html` | all of this as one page, to be opened in a browser |
 
 A run that is identical to the reference stores only its log.
 
@@ -158,13 +161,14 @@ def test_forgotten_state_is_told() -> None:
 def test_figures_and_a_notebook_are_listed_where_they_are_there() -> None:
     """The table names what a package holds, and nothing that it does not."""
     both = readme(entries=("figures/printed.svg", "notebook.ipynb", "plan.json"))
-    checker = "| `__main__.py` | a checker that needs nothing but Python's standard library |\n"
+    checker = "| `ro-crate-metadata.json` | all of this for archives, as an RO-Crate |\n"
     figures = "| `figures/` | what the runs look like, drawn from the logs and kept arrays |\n"
     notebook = "| `notebook.ipynb` | the experiment told as a notebook that was executed |\n"
     end = "\nA run that is identical to the reference stores only its log.\n"
-    assert f"{checker}{figures}{notebook}{end}" in both
-    assert f"{checker}{figures}{end}" in readme(entries=("figures/printed.svg",))
-    assert f"{checker}{end}" in readme(entries=("source/figures/a.svg",))
+    page = "| `index.html` | all of this as one page, to be opened in a browser |\n"
+    assert f"{checker}{figures}{notebook}{page}{end}" in both
+    assert f"{checker}{figures}{page}{end}" in readme(entries=("figures/printed.svg",))
+    assert f"{checker}{page}{end}" in readme(entries=("source/figures/a.svg",))
 
 
 def test_a_package_without_comparisons_claims_nothing() -> None:

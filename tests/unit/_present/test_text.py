@@ -11,9 +11,13 @@ from pydantic import BaseModel
 from repropack._present import text_verify
 from repropack._present.layout import WIDTH, cells
 from repropack._present.text import build_text, check_text, unpack_text
+from repropack._present.text_export import export_text
 from repropack._present.text_inspect import inspect_text
 from repropack._present.text_verify import verify_text
 from repropack._run.confinement import probing
+from repropack.models.authored import Article, Contact, Funding, Organization
+from repropack.models.export import ExportReport, LackingKey
+from repropack.models.inspection import Inspection
 from repropack.models.plan import ComparisonPlan, ExperimentPlan, Plan, RecordPlan
 from repropack.models.reports import (
     Confinement,
@@ -34,6 +38,8 @@ package           replay-lab 1.0.0
 package digest    sha256:abababababababababababababababababababababababababababababababab
 evidence digest   sha256:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd
 """
+
+SAID = f"Its manifest says, and nothing here confirms:\n{IDENTITY}"
 
 BUILD = f"""\
 built  replay-lab-1.0.0.zip (565.7 kB)
@@ -73,7 +79,7 @@ The package is damaged or unsafe, and nothing of it was executed: 2 faults.
 - plan.json: its digest differs [digest.entry]
 - source/lab.py: missing [manifest.file-missing]
 
-{IDENTITY}"""
+{SAID}"""
 
 ANOTHER = f"""\
 damaged  lab.zip
@@ -82,7 +88,7 @@ This is another package than the one expected, and nothing of it was executed.
   sha256:0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f, observed
   sha256:abababababababababababababababababababababababababababababababab [digest.package]
 
-{IDENTITY}"""
+{SAID}"""
 
 IDENTICAL = f"""\
 identical  lab.zip
@@ -159,6 +165,8 @@ read  lab.zip
 licence           CC-BY-4.0
 date              2026-11-29
 description       A lab.
+source            swh:1:dir:5555555555555555555555555555555555555555
+whole package     swh:1:dir:6666666666666666666666666666666666666666
 size              1.5 kB in 3 entries
 
 experiment        replay_lab:ReplayLab
@@ -266,6 +274,60 @@ def unexpected_inspection() -> Any:
     )
 
 
+def described_inspection() -> Inspection:
+    """Inspecting a package whose author says all that archives ask for."""
+    about = reports.metadata(
+        description="A lab.",
+        type="software",
+        keywords=("lab", "replay"),
+        contact=Contact(name="Ada Lovelace", email="ada@example.org"),
+        publisher=Organization(name="An archive"),
+        repository="https://example.org/lab",
+        doi="10.5281/zenodo.1234",
+        article=Article(title="Replays", doi="10.1000/182"),
+        funding=(Funding(funder="A fund"),),
+    )
+    return reports.inspection(package=about)
+
+
+EXPORTED = ExportReport(
+    path="lab.zip",
+    to="bagit",
+    package_digest=reports.PACKAGE_DIGEST,
+    evidence_digest=reports.EVIDENCE_DIGEST,
+    source_swhid=f"swh:1:dir:{'5' * 40}",
+    content_swhid=f"swh:1:dir:{'6' * 40}",
+    written="lab-bag",
+    files=70,
+    size_bytes=1_300_000,
+)
+EXPORT = """\
+exported  lab-bag
+
+what              a bag, whose payload in data/ is the package
+package digest    sha256:abababababababababababababababababababababababababababababababab
+source            swh:1:dir:5555555555555555555555555555555555555555
+whole package     swh:1:dir:6666666666666666666666666666666666666666
+size              1.3 MB in 70 files of payload
+"""
+LACKING = EXPORTED.model_copy(
+    update={
+        "to": "zenodo",
+        "written": None,
+        "files": 0,
+        "size_bytes": 0,
+        "lacking": (
+            LackingKey(field="upload_type", key="type", problem="expected a type, observed none"),
+        ),
+    }
+)
+LACKED = """\
+incomplete  lab.zip: 1 key missing for --to zenodo; nothing was written
+
+- type in [package], for upload_type: expected a type, observed none
+
+Add it to the project file and build again: a package is never changed.
+"""
 EXAMPLES: dict[str, tuple[Callable[[Any], str], Any, str | None]] = {
     "build": (build_text, reports.build_report(), BUILD),
     "intact": (check_text, reports.check_report(), INTACT),
@@ -279,6 +341,9 @@ EXAMPLES: dict[str, tuple[Callable[[Any], str], Any, str | None]] = {
     "unexpected": (build_text, unexpected_build(), None),
     "inspect-unexpected": (inspect_text, unexpected_inspection(), None),
     "inspect": (inspect_text, reports.inspection(), INSPECTION),
+    "inspect-described": (inspect_text, described_inspection(), None),
+    "export": (export_text, EXPORTED, EXPORT),
+    "export-lacking": (export_text, LACKING, LACKED),
     "unpack": (unpack_text, reports.unpack_report(), UNPACKED),
 }
 
@@ -305,7 +370,7 @@ def test_a_text_fits_the_page_and_never_says_correct(name: str) -> None:
 HOSTILE = "\x1b[2J\r\nidentical  lab.zip\u202e" + "x" * 500
 FIXED = {
     "schema_name", "verdict", "claim", "kind", "role", "confinement", "expected", "date",
-    "package_digest", "evidence_digest", "id",
+    "package_digest", "evidence_digest", "id", "to",
 }  # fmt: skip
 
 
@@ -530,6 +595,15 @@ def test_an_entry_is_named_once(problem: str, said: str) -> None:
     )
     lines = check_text(reports.damaged_check(faults=faults)).splitlines()
     assert lines[2] == f"- figures/a.svg: {' '.join(said.split())} [r]"
+
+
+def test_of_a_damaged_package_only_its_manifest_is_told() -> None:
+    """`check` and `verify` call its names and digests what the manifest says; unread, nothing."""
+    for shown in (check_text(reports.damaged_check()), verify_text(damaged_verification())):
+        assert f"\n\n{SAID}" in shown
+    unread = {"package": None, "package_digest": None, "evidence_digest": None}
+    assert "Its manifest says" not in check_text(reports.damaged_check(**unread))
+    assert "Its manifest says" not in check_text(reports.check_report())
 
 
 def test_another_package_that_is_damaged_too_is_damaged() -> None:

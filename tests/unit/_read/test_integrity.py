@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repropack._read.integrity import Findings, check_entries, check_package_whole
+from repropack._read.findings import Findings
+from repropack._read.integrity import check_entries, check_package_whole
 from repropack._read.package import open_package
 from repropack.build import build_package
 from repropack.check import check_package

@@ -18,7 +18,8 @@ from repropack._read.project import Project, load_project
 from repropack._read.project_faults import dotted, readable_faults, shown
 from repropack._read.project_sources import is_own_file, is_pattern_inside
 from repropack.errors import ProjectError, UsageError
-from repropack.models.manifest import Author, PackageMetadata
+from repropack.models.authored import Author
+from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import (
     ComparisonPlan,
     ExpectedDivergence,

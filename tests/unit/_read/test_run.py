@@ -264,6 +264,7 @@ def test_limits_hold_for_every_part(tmp_path: Path) -> None:
 
 PLAN: Any = {
     "after": [],
+    "claims": [],
     "comparisons": [],
     "experiment": {"command": None, "config": {"rate": 0.5}, "entry_point": "a:b",
                    "environment": {}, "import_from": [],

@@ -25,7 +25,8 @@ from repropack._run.assemble import (
     write_package,
 )
 from repropack.errors import CouldNotRunError, UnsafeEntryError, UsageError
-from repropack.models.manifest import Author, PackageMetadata
+from repropack.models.authored import Author
+from repropack.models.manifest import PackageMetadata
 
 METADATA = PackageMetadata(
     name="tiny",

@@ -16,7 +16,8 @@ from repropack._read.integrity import check_package_whole
 from repropack._read.package import Package
 from repropack._read.run import RunReader
 from repropack._version import __version__
-from repropack.models.reports import VerificationReport
+from repropack.errors import IntegrityError
+from repropack.models.reports import VerificationReport, refusal_of
 
 
 def check_whole(
@@ -48,6 +49,26 @@ def check_whole(
     if not fast and not findings.faults:
         findings.trying(PAGE, lambda: _check_page(package, findings, timelines, runs))
     return timelines, runs
+
+
+def check_intact(package: Package) -> tuple[Timelines, dict[str, RunReader]]:
+    """Refuse a damaged package, its page included.
+
+    Args:
+        package: The open package.
+
+    Returns:
+        What ``check_whole`` gives.
+
+    Raises:
+        IntegrityError: it is damaged; holds every fault.
+        UnsupportedVersionError: a feature of a later release.
+    """
+    findings = Findings(max_faults=package.limits.max_faults)
+    made = check_whole(package, findings)
+    if findings.faults:
+        raise IntegrityError(*map(refusal_of, findings.faults))
+    return made
 
 
 def _check_page(

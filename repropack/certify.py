@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repropack._checking import check_whole
+from repropack._checking import check_intact
 from repropack._compare.certificates import (
     breadth_of,
     common_verdict,
@@ -26,12 +26,10 @@ from repropack._format.statements import (
     subject_digest,
 )
 from repropack._read.beside import read_beside, signature_files
-from repropack._read.findings import Findings
 from repropack._read.package import Package, open_package
 from repropack._signatures import SignerList, judge_signatures, read_signer_list
-from repropack.errors import IntegrityError, UsageError
+from repropack.errors import UsageError
 from repropack.models.certificate import Certificate, CountedRecord
-from repropack.models.reports import refusal_of
 from repropack.models.signatures import SignatureFinding
 from repropack.models.statements import StatementOfRecord
 
@@ -77,10 +75,7 @@ def certify_package(
         raise UsageError("expected --signers with --revoked, observed none")
     listed = None if signers is None else read_signer_list(signers, revoked)
     with open_package(path, limits=limits) as package:
-        findings = Findings(max_faults=limits.max_faults)
-        check_whole(package, findings)
-        if findings.faults:
-            raise IntegrityError(*map(refusal_of, findings.faults))
+        check_intact(package)
         counted = _counted(records, package, listed)
         verifiers = count_verifiers(counted)
         counts = count_outcomes(verifiers)

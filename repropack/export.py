@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from repropack._checking import check_whole
+from repropack._checking import check_intact
 from repropack._export.codecheck import codecheck_bytes
 from repropack._export.identifiers import identifiers_bytes
 from repropack._export.zenodo import zenodo_deposit
@@ -13,7 +13,6 @@ from repropack._format.canonical import encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._format.schemas import read_document
-from repropack._read.findings import Findings
 from repropack._read.package import Package, open_package
 from repropack._read.swhids import content_swhid, source_swhid
 from repropack._run.assemble import FILE_MODE
@@ -23,9 +22,9 @@ from repropack._run.export_target import check_export_target
 from repropack._run.fresh_work import fresh_work
 from repropack._run.target import publish_directory, publish_file
 from repropack._run.workplace import ASIDE, ASSEMBLED
-from repropack.errors import IntegrityError, PackageError, UsageError
+from repropack.errors import PackageError, UsageError
 from repropack.models.export import ExportFormat, ExportReport, LackingKey
-from repropack.models.reports import VerificationReport, refusal_of
+from repropack.models.reports import VerificationReport
 
 
 def export_package(
@@ -75,7 +74,7 @@ def export_package(
     if target is not None:
         check_export_target(target, Path(path), bag=to == "bagit", force=force)
     with open_package(path, limits=limits) as package:
-        _check(package, limits)
+        check_intact(package)
         found = None if verification is None else _read_report(Path(verification), package)
         source = source_swhid(package.container, package.manifest.entries)
         job = _Export(package, target, force, source, content_swhid(package))
@@ -169,13 +168,6 @@ def _target(to: ExportFormat, output: str | Path | None) -> Path | None:
             )
         return None
     return Path(output).absolute()
-
-
-def _check(package: Package, limits: Limits) -> None:
-    findings = Findings(max_faults=limits.max_faults)
-    check_whole(package, findings)
-    if findings.faults:
-        raise IntegrityError(*map(refusal_of, findings.faults))
 
 
 def _read_report(file: Path, package: Package) -> VerificationReport:

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repropack._checking import check_whole, page_of
+from repropack._checking import check_intact, page_of
 from repropack._format.archive_writer import ArchiveWriter
 from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.inert import HEAD_BYTES, MAX_SVG_BYTES, is_still_svg, why_left_out
@@ -78,10 +78,7 @@ def publish_package(
     target = Path(directory).absolute()
     _check_target(target, Path(path), force=force)
     with open_package(path, limits=limits) as package:
-        findings = Findings(max_faults=limits.max_faults)
-        timelines, runs = check_whole(package, findings)
-        if findings.faults:
-            raise IntegrityError(*map(refusal_of, findings.faults))
+        timelines, runs = check_intact(package)
         beside = _beside(package)
         data = package.read(NOTEBOOK, max_bytes=MAX_NOTEBOOK_BYTES)
         pages = {

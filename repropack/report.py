@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from repropack._checking import check_whole, page_of
+from repropack._checking import check_intact, page_of
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
-from repropack._read.findings import Findings
 from repropack._read.package import open_package
 from repropack._read.run import read_stored
-from repropack.errors import IntegrityError, UsageError
+from repropack.errors import UsageError
 from repropack.models.manifest import PackageMetadata
 from repropack.models.page import PageReport
-from repropack.models.reports import VerificationReport, refusal_of
+from repropack.models.reports import VerificationReport
 
 
 @dataclass(frozen=True)
@@ -85,10 +84,7 @@ def report_package(
     with open_package(path, limits=limits) as package:
         if report is not None:
             _check_same(report, package.package_digest, Path(str(verification)))
-        findings = Findings(max_faults=limits.max_faults)
-        timelines, runs = check_whole(package, findings)
-        if findings.faults:
-            raise IntegrityError(*map(refusal_of, findings.faults))
+        timelines, runs = check_intact(package)
         return PackagePage(
             content=page_of(
                 package,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from repropack._checking import check_whole
+from repropack._checking import check_intact
 from repropack._compare.records import contradiction
 from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
@@ -22,15 +22,13 @@ from repropack._format.statements import (
     subject_digest,
 )
 from repropack._read.beside import next_signature, read_beside, signature_files, statement_place
-from repropack._read.findings import Findings
 from repropack._read.package import open_package
 from repropack._run.durable import os_problem, replace_document
 from repropack._run.folders import new_folder, remove_tree
 from repropack._run.ssh_keygen import fingerprint_of, sign_file
 from repropack._signatures import judge_signatures
-from repropack.errors import CouldNotRunError, IntegrityError, UsageError
+from repropack.errors import CouldNotRunError, UsageError
 from repropack.models.claims import RecordedClaim
-from repropack.models.reports import refusal_of
 from repropack.models.signatures import SignReport
 from repropack.models.statements import STATEMENT_TYPE, StatementOfRecord
 
@@ -128,10 +126,7 @@ def _record(path: Path) -> _Subject:
 
 def _package(path: Path, output: str | Path | None, limits: Limits) -> _Subject:
     with open_package(path, limits=limits) as package:
-        findings = Findings(max_faults=limits.max_faults)
-        check_whole(package, findings)
-        if findings.faults:
-            raise IntegrityError(*map(refusal_of, findings.faults))
+        check_intact(package)
         archive = package.container.whole_digest()
         facts = (package.manifest.package, package.package_digest, package.evidence_digest)
         place = statement_place(path) if output is None else Path(output).absolute()

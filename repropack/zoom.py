@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from repropack._checking import check_whole
+from repropack._checking import check_intact
 from repropack._compare.logs import STATE_PREFIX
 from repropack._compare.patterns import difference_with_zoom, packages_with_zoom
 from repropack._compare.zoomed import StepArrays, Wanted
@@ -23,7 +23,6 @@ from repropack._format.layout import REFERENCE_RUN
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._format.state import component_of
-from repropack._read.findings import Findings
 from repropack._read.package import Package, open_package
 from repropack._read.sides import Side, read_side
 from repropack._repeating import repeat_apart
@@ -40,9 +39,8 @@ from repropack._run.execute import Launcher, OnStep
 from repropack._run.folders import new_folder, remove_tree
 from repropack._run.materials import unpack_materials
 from repropack._zooming import Found, Source, without, zoom_into
-from repropack.errors import CouldNotRunError, ExperimentError, IntegrityError, UsageError
+from repropack.errors import CouldNotRunError, ExperimentError, UsageError
 from repropack.models.package_difference import PackageDifference
-from repropack.models.reports import refusal_of
 from repropack.models.results import Divergence
 from repropack.models.run_difference import RunDifference
 from repropack.models.zoom import RanCode, Repetition, SandboxLevel, Zoom, ZoomSideName
@@ -239,10 +237,7 @@ def _open(
     if side.path in opened:
         return opened[side.path]
     package = stack.enter_context(open_package(side.path, limits=options.limits))
-    findings = Findings(max_faults=options.limits.max_faults)
-    check_whole(package, findings)
-    if findings.faults:
-        raise IntegrityError(*map(refusal_of, findings.faults))
+    check_intact(package)
     one = _Opened(package, side.path, options, scratch / f"package-{len(opened)}")
     opened[side.path] = one
     return one

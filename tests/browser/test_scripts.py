@@ -24,6 +24,7 @@ from repropack._present.page_assets import SCRIPTS, page_script, page_style
 from repropack.errors import LimitExceededError, PackageFormatError
 from repropack.lab import SHIPPED_SOURCES
 from tests import strategies
+from tests.strategies import STORABLE_TYPES
 from tests.support.in_browser import in_base64
 
 pytestmark = pytest.mark.slow
@@ -274,24 +275,9 @@ def test_generators_are_numpys(tool: Page) -> None:
 
 def test_arrays_of_every_type(tool: Page) -> None:
     """Fingerprints of an npz that the library wrote, row by row and whole."""
-    names = [
-        "|b1",
-        "|i1",
-        "|u1",
-        "<i2",
-        "<u2",
-        "<i4",
-        "<u4",
-        "<i8",
-        "<u8",
-        "<f2",
-        "<f4",
-        "<f8",
-        "<c8",
-        "<c16",
-    ]
     arrays: dict[str, Any] = {
-        f"a{k}": (np.arange(6).reshape(2, 3) % 2).astype(name) for k, name in enumerate(names)
+        f"a{k}": (np.arange(6).reshape(2, 3) % 2).astype(name)
+        for k, name in enumerate(STORABLE_TYPES)
     }
     arrays |= {
         "scalar": np.float32(-0.0),

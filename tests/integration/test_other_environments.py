@@ -21,7 +21,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.notebook]
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = ("python3.14", "python3.13", "python3.12", "python3.11")
 OTHER_VERSIONS = ("numpy==2.3.5", "matplotlib==3.10.7")
-DESCRIBES_A_MACHINE = {"environment.json", "notebook.ipynb"}
+DESCRIBES_A_MACHINE = {
+    "environment.json",
+    "index.html",
+    "notebook.ipynb",
+    "ro-crate-metadata.json",
+}
 """Beside the figures: what may differ where evidence is the same."""
 
 

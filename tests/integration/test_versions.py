@@ -168,8 +168,8 @@ def test_a_package_that_is_there_a_moment_before_the_end_counts(
     first = build_package(project, tmp_path / "other.zip")
     edit(project, "seed = 8", "seed = 7")
 
-    def meanwhile(written: Any) -> None:
-        check_written(written)
+    def meanwhile(*arguments: Any) -> None:
+        check_written(*arguments)
         (tmp_path / "other.zip").rename(target)
 
     monkeypatch.setattr("repropack.build.check_written", meanwhile)

@@ -205,8 +205,9 @@
 
   /** Entries that every package has (1.3). */
   const REQUIRED = Object.freeze([
-    "LICENSE", "README.md", "__main__.py", "environment.json", "index.html", "notebook.ipynb",
-    "plan.json", "results.json", "runs/reference/fingerprints.jsonl",
+    "CITATION.cff", "LICENSE", "README.md", "__main__.py", "environment.json", "index.html",
+    "notebook.ipynb", "plan.json", "results.json", "ro-crate-metadata.json",
+    "runs/reference/fingerprints.jsonl",
     ...["checkpoint", "environment", "fingerprint-log", "manifest", "plan", "results"].map(
       (name) => `schemas/${name}.schema.json`,
     ),

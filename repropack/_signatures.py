@@ -10,10 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from repropack._compare.certificates import count_signers
 from repropack._format.paths import shown_path
 from repropack._format.sshsig import (
+    MAX_NAMES,
     MAX_SIGNATURE_BYTES,
     MAX_SIGNERS_BYTES,
+    check_signer_list,
+    is_name,
     names_listed,
     read_signature,
 )
@@ -24,12 +28,12 @@ from repropack._format.statements import (
     read_statement,
     subject_digest,
 )
-from repropack._read.beside import read_beside, signature_files, statement_place
+from repropack._read.beside import read_beside, read_unnamed, signature_files, statement_place
 from repropack._read.package import Package
 from repropack._run.folders import new_folder, remove_tree
-from repropack._run.ssh_keygen import fingerprint_of, names_found, refusal_by_list
+from repropack._run.ssh_keygen import Starts, fingerprint_of, names_found, refusal_by_list
 from repropack.errors import UsageError
-from repropack.models.signatures import PackageSignatures, SignatureFinding, Signer
+from repropack.models.signatures import PackageSignatures, SignatureFinding
 from repropack.models.statements import StatementOfPackage
 
 
@@ -52,14 +56,17 @@ def read_signer_list(signers: str | Path, revoked: str | Path | None = None) -> 
         The list.
 
     Raises:
-        UsageError: one of the files cannot be read, or is too large.
+        UsageError: one of the files cannot be read, or is too large; or the list has more lines,
+            longer ones, or more names for one key than are asked for.
     """
-    return SignerList(
-        read_beside(Path(signers), "a list of signers", MAX_SIGNERS_BYTES),
-        None
-        if revoked is None
-        else read_beside(Path(revoked), "a list of revoked keys", MAX_SIGNERS_BYTES),
-    )
+    data = read_beside(Path(signers), "a list of signers", MAX_SIGNERS_BYTES)
+    try:
+        check_signer_list(data)
+    except ValueError as error:
+        raise UsageError(f"{shown_path(signers)}: {error}") from error
+    if revoked is None:
+        return SignerList(data)
+    return SignerList(data, read_beside(Path(revoked), "a list of revoked keys", MAX_SIGNERS_BYTES))
 
 
 def judge_signatures(
@@ -68,6 +75,8 @@ def judge_signatures(
     files: Iterable[Path],
     listed: SignerList | None,
     required: Sequence[str] = (),
+    *,
+    starts: Starts | None = None,
 ) -> tuple[SignatureFinding, ...]:
     """Judge signature files of one statement.
 
@@ -77,12 +86,13 @@ def judge_signatures(
         files: Signature files.
         listed: The list of signers; without one nobody is known.
         required: Names that are asked for, whether the list spells them out or has a pattern.
+        starts: How often ``ssh-keygen`` may still be started, where one answer takes several calls.
 
     Returns:
         One finding a file, in the order of the files.
 
     Raises:
-        CouldNotRunError: there is no ``ssh-keygen``, or it does not end.
+        CouldNotRunError: there is no ``ssh-keygen``, it does not end, or is started too often.
     """
     places = tuple(files)
     if not places:
@@ -91,7 +101,8 @@ def judge_signatures(
     try:
         signed = folder / "statement"
         signed.write_bytes(statement)
-        judge = _Judge(folder, signed, namespace, listed, tuple(required))
+        asked = tuple(filter(is_name, required))
+        judge = _Judge(folder, signed, namespace, listed, asked, starts or Starts())
         return tuple(map(judge.judge, places))
     finally:
         remove_tree(folder)
@@ -111,18 +122,21 @@ def signatures_beside(
         What was found; a signature counts only where it is one of this package.
 
     Raises:
+        UsageError: more names are required than are asked for.
         PackageFormatError: the zip changed while it was read.
-        CouldNotRunError: there is no ``ssh-keygen``, or it does not end.
+        CouldNotRunError: there is no ``ssh-keygen``, it does not end, or is started too often.
     """
+    if len(required) > MAX_NAMES:
+        raise UsageError(f"expected at most {MAX_NAMES} required signers, observed {len(required)}")
     place = statement_place(package.path)
     asked = tuple(map(_storable, required))
     nobody = PackageSignatures(statement="none", required=asked, missing=asked)
     if not place.exists() and not place.is_symlink():
         return nobody
     try:
-        data = read_beside(place, "a statement", MAX_STATEMENT_BYTES)
-    except UsageError as error:
-        return _unusable(nobody, error.message)
+        data = read_unnamed(place, "a statement", MAX_STATEMENT_BYTES)
+    except ValueError as error:
+        return _unusable(nobody, str(error))
     facts = (package.manifest.package, package.package_digest, package.evidence_digest)
     is_ours, archive = archive_signed(data, *facts)
     if not is_ours:
@@ -141,15 +155,6 @@ def signatures_beside(
         required=asked,
         missing=tuple(name for name in asked if name not in named),
     )
-
-
-def count_signers(findings: Iterable[SignatureFinding]) -> tuple[Signer, ...]:
-    """Known signers, each key once with all names under which it is accepted."""
-    names: dict[str, dict[str, None]] = {}
-    for finding in findings:
-        if finding.standing == "known" and finding.key is not None:
-            names.setdefault(finding.key, {}).update(dict.fromkeys(finding.names))
-    return tuple(Signer(key=key, names=tuple(given)) for key, given in names.items())
 
 
 def _unusable(nobody: PackageSignatures, problem: str) -> PackageSignatures:
@@ -180,13 +185,14 @@ class _Judge:
     namespace: str
     listed: SignerList | None
     required: tuple[str, ...]
+    starts: Starts
 
     def judge(self, place: Path) -> SignatureFinding:
         shown = shown_path(place.name)
         try:
-            data = read_beside(place, "a signature", MAX_SIGNATURE_BYTES)
+            data = read_unnamed(place, "a signature", MAX_SIGNATURE_BYTES)
             signature = read_signature(data)
-        except (UsageError, ValueError) as error:
+        except ValueError as error:
             return SignatureFinding(file=shown, standing="not-valid", problem=str(error))
         if signature.namespace != self.namespace:
             return SignatureFinding(
@@ -197,6 +203,7 @@ class _Judge:
             )
         copy = self.folder / "signature"
         copy.write_bytes(data)
+        self.starts.take()
         key = fingerprint_of(self.signed, copy, self.namespace)
         if key is None:
             return SignatureFinding(
@@ -211,15 +218,18 @@ class _Judge:
         if self.listed is None:
             return SignatureFinding(file=shown, standing="unvouched", key=key)
         signers, revoked = self._lists()
-        text = self.listed.signers.decode("utf-8", "surrogateescape")
-        candidates = dict.fromkeys((*names_listed(text, encoded), *names_found(copy, signers)))
-        refusals = {
-            name: refusal_by_list(
+        self.starts.take()
+        found = filter(is_name, names_found(copy, signers))
+        candidates = dict.fromkeys((*names_listed(self.listed.signers, encoded), *found))
+        if len(candidates) > MAX_NAMES:  # a certificate may have names of its own
+            problem = f"expected at most {MAX_NAMES} names, observed {len(candidates)}"
+            return SignatureFinding(file=shown, standing="not-accepted", key=key, problem=problem)
+        refusals = {}
+        for name in dict.fromkeys((*candidates, *self.required)):
+            self.starts.take()
+            refusals[name] = refusal_by_list(
                 self.signed, copy, self.namespace, signers=signers, revoked=revoked, name=name
             )
-            for name in dict.fromkeys((*candidates, *self.required))
-            if "\0" not in name
-        }
         accepted = tuple(map(_storable, (name for name, why in refusals.items() if why is None)))
         if accepted:
             return SignatureFinding(file=shown, standing="known", key=key, names=accepted)

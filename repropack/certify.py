@@ -15,7 +15,7 @@ from repropack._compare.certificates import (
     counted_record,
     merged_claims,
 )
-from repropack._compare.records import contradiction
+from repropack._compare.record_fit import PackageFacts, contradiction, misfit, places_named
 from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
@@ -23,17 +23,18 @@ from repropack._format.statements import (
     MAX_STATEMENT_BYTES,
     RECORD_NAMESPACE,
     read_statement,
-    subject_digest,
 )
 from repropack._read.beside import read_beside, signature_files
-from repropack._read.package import Package, open_package
+from repropack._read.package import open_package
+from repropack._read.recorded import package_facts
+from repropack._run.ssh_keygen import Starts
 from repropack._signatures import SignerList, judge_signatures, read_signer_list
 from repropack.errors import UsageError
 from repropack.models.certificate import Certificate, CountedRecord
-from repropack.models.signatures import SignatureFinding
 from repropack.models.statements import StatementOfRecord
 
 MAX_RECORDS = 1000
+_LEFT_OUT = "no verification of this package wrote it; nothing is counted until it is left out"
 
 
 def certify_package(
@@ -60,23 +61,29 @@ def certify_package(
         The certificate. Who differs or contradicts himself is shown, never outvoted.
 
     Raises:
-        UsageError: no such file; a file that is no record; a record of another package.
+        UsageError: no such file; a file that is no record; a record that contradicts itself or the
+            package.
         PackageError: not a package.
         IntegrityError: the package is damaged.
         UnsupportedVersionError: a format version or feature of a later release.
-        CouldNotRunError: there are signatures, and no ``ssh-keygen``.
+        CouldNotRunError: there are signatures, and no ``ssh-keygen``; or it does not end, or would
+            be started too often.
 
     Determinism:
-        The certificate depends on the files and, where a list has times, on the present time.
+        The certificate depends on the files and, where a list has times, on the present time; the
+        order of ``records`` does not matter.
     """
     if not 1 <= len(records) <= MAX_RECORDS:
         raise UsageError(f"expected 1 to {MAX_RECORDS} records, observed {len(records)}")
     if revoked is not None and signers is None:
         raise UsageError("expected --signers with --revoked, observed none")
     listed = None if signers is None else read_signer_list(signers, revoked)
+    starts = Starts()
     with open_package(path, limits=limits) as package:
         check_intact(package)
-        counted = _counted(records, package, listed)
+        read = _read(records)
+        facts = package_facts(package, places_named(one.statement for one in read.values()))
+        counted = [_counted(digest, one, facts, listed, starts) for digest, one in read.items()]
         verifiers = count_verifiers(counted)
         counts = count_outcomes(verifiers)
         known = [one for one in verifiers if one.authenticity == "known"]
@@ -101,43 +108,36 @@ def certify_package(
 
 @dataclass
 class _Copies:
-    """One record, and what lay beside each file that holds it."""
+    """One record, and the files that hold it."""
 
-    file: str
+    data: bytes
     statement: StatementOfRecord
-    signatures: list[SignatureFinding] = field(default_factory=list)
+    places: list[Path] = field(default_factory=list)
 
 
-def _counted(
-    records: Sequence[str | Path], package: Package, listed: SignerList | None
-) -> list[CountedRecord]:
+def _read(records: Sequence[str | Path]) -> dict[str, _Copies]:
+    """The records by their digests, each once; nothing is known of the package yet."""
     copies: dict[str, _Copies] = {}
-    for given in records:
-        place = Path(given)
+    for place in map(Path, records):
         data = read_beside(place, "a verification record", MAX_STATEMENT_BYTES)
         try:
             statement = read_statement(StatementOfRecord, data)
         except ValueError as error:
             raise UsageError(f"{shown_path(place)}: {error}") from error
-        problem = contradiction(statement.predicate)
+        problem = contradiction(statement)
         if problem is not None:
-            raise UsageError(f"{shown_path(place)}: {problem}")
-        _require_same(place, statement, package)
-        copy = copies.setdefault(digest_bytes(data), _Copies(shown_path(place.name), statement))
-        files = signature_files(place.absolute())
-        copy.signatures += judge_signatures(data, RECORD_NAMESPACE, files, listed)
-    return [counted_record(one.file, one.statement, one.signatures) for one in copies.values()]
+            raise UsageError(f"{shown_path(place)}: {problem}", hint=_LEFT_OUT)
+        copies.setdefault(digest_bytes(data), _Copies(data, statement)).places.append(place)
+    return copies
 
 
-def _require_same(place: Path, statement: StatementOfRecord, package: Package) -> None:
-    """Refuse a record that is about another package."""
-    expected, observed = package.package_digest, subject_digest(statement, "manifest.json")
-    if observed is None:  # whoever verified could not read the manifest
-        observed = subject_digest(statement, "package.zip")
-        expected = package.container.whole_digest() or expected
-    if observed != expected:
-        raise UsageError(
-            f"{shown_path(place)}: expected a record about {expected}, observed one about "
-            f"{observed}",
-            hint="a certificate is about one package; leave this record out",
-        )
+def _counted(
+    digest: str, copies: _Copies, facts: PackageFacts, listed: SignerList | None, starts: Starts
+) -> CountedRecord:
+    problem = misfit(copies.statement, facts)
+    if problem is not None:
+        raise UsageError(f"{shown_path(copies.places[0])}: {problem}", hint=_LEFT_OUT)
+    files = {file for place in copies.places for file in signature_files(place.absolute())}
+    found = judge_signatures(copies.data, RECORD_NAMESPACE, sorted(files), listed, starts=starts)
+    names = {shown_path(place.name) for place in copies.places}
+    return counted_record(names, digest, copies.statement, found)

@@ -12,9 +12,9 @@ from repropack._export.zenodo import zenodo_deposit
 from repropack._format.canonical import encode_canonical
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
-from repropack._format.schemas import read_document
 from repropack._read.package import Package, open_package
 from repropack._read.swhids import content_swhid, source_swhid
+from repropack._read.verification import read_verification
 from repropack._run.assemble import FILE_MODE
 from repropack._run.bagging import check_bag, write_bag, zip_bag
 from repropack._run.durable import sync_tree, write_synced
@@ -22,7 +22,7 @@ from repropack._run.export_target import check_export_target
 from repropack._run.fresh_work import fresh_work
 from repropack._run.target import publish_directory, publish_file
 from repropack._run.workplace import ASIDE, ASSEMBLED
-from repropack.errors import PackageError, UsageError
+from repropack.errors import UsageError
 from repropack.models.export import ExportFormat, ExportReport, LackingKey
 from repropack.models.reports import VerificationReport
 
@@ -75,7 +75,9 @@ def export_package(
         check_export_target(target, Path(path), bag=to == "bagit", force=force)
     with open_package(path, limits=limits) as package:
         check_intact(package)
-        found = None if verification is None else _read_report(Path(verification), package)
+        found = None
+        if verification is not None:
+            found = read_verification(verification, package.package_digest, limits=limits)
         source = source_swhid(package.container, package.manifest.entries)
         job = _Export(package, target, force, source, content_swhid(package))
         files, size, lacking = job.write(to, found)
@@ -168,25 +170,3 @@ def _target(to: ExportFormat, output: str | Path | None) -> Path | None:
             )
         return None
     return Path(output).absolute()
-
-
-def _read_report(file: Path, package: Package) -> VerificationReport:
-    """Read what ``verify --report`` kept, which has to be of this very package."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-    try:
-        report = read_document(VerificationReport, data, where=file.name)
-    except PackageError as error:
-        raise UsageError(
-            f"{file}: expected a report that `repropack verify --report` kept, observed: "
-            f"{error.message}"
-        ) from error
-    if report.package_digest != package.package_digest:
-        raise UsageError(
-            f"{file}: expected a verification of {package.package_digest}, observed one of "
-            f"{report.package_digest}",
-            hint="run `repropack verify PACKAGE --report FILE` on this package",
-        )
-    return report

@@ -9,8 +9,7 @@ from repropack._checking import check_intact, page_of
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._read.package import open_package
-from repropack._read.run import read_stored
-from repropack.errors import UsageError
+from repropack._read.verification import read_verification
 from repropack.models.manifest import PackageMetadata
 from repropack.models.page import PageReport
 from repropack.models.reports import VerificationReport
@@ -72,18 +71,18 @@ def report_package(
         The page, which names the package digest; nothing is written.
 
     Raises:
-        UsageError: no such path, or the verification is of another package.
-        PackageError: not a package, or the verification is not such a report.
+        UsageError: no such path; or the verification is no such report, or of another package.
+        PackageError: not a package.
         IntegrityError: the package is damaged.
         UnsupportedVersionError: a feature of a later release.
 
     Determinism:
         The bytes depend on the package, the verification and this version of repropack.
     """
-    report = None if verification is None else _read_verification(Path(verification), limits)
     with open_package(path, limits=limits) as package:
-        if report is not None:
-            _check_same(report, package.package_digest, Path(str(verification)))
+        report = None
+        if verification is not None:
+            report = read_verification(verification, package.package_digest, limits=limits)
         timelines, runs = check_intact(package)
         return PackagePage(
             content=page_of(
@@ -97,26 +96,4 @@ def report_package(
             package_digest=package.package_digest,
             evidence_digest=package.evidence_digest,
             verification=report,
-        )
-
-
-def _read_verification(path: Path, limits: Limits) -> VerificationReport:
-    where = shown_path(path)
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(limits.max_document_bytes + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(
-            f"{where}: expected a report that `verify --report` kept, observed: {reason}"
-        ) from error
-    return read_stored(VerificationReport, data, where=where, limits=limits)
-
-
-def _check_same(report: VerificationReport, package_digest: str, path: Path) -> None:
-    if report.package_digest != package_digest:
-        raise UsageError(
-            f"{shown_path(path)}: expected a verification of the package {package_digest}, "
-            f"observed one of {report.package_digest or 'a package that could not be read'}",
-            hint="run `repropack verify PACKAGE --report FILE` on this package",
         )

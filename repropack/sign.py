@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from repropack._checking import check_intact
-from repropack._compare.records import contradiction
+from repropack._compare.record_fit import contradiction
 from repropack._format.digests import digest_bytes
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
@@ -21,7 +21,13 @@ from repropack._format.statements import (
     read_statement,
     subject_digest,
 )
-from repropack._read.beside import next_signature, read_beside, signature_files, statement_place
+from repropack._read.beside import (
+    begin_of,
+    next_signature,
+    read_beside,
+    signature_files,
+    statement_place,
+)
 from repropack._read.package import open_package
 from repropack._run.durable import os_problem, replace_document
 from repropack._run.folders import new_folder, remove_tree
@@ -100,11 +106,7 @@ class _Subject:
 
 
 def _is_record(path: Path) -> bool:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(_RECORD_START)) == _RECORD_START
-    except OSError:
-        return False
+    return begin_of(path, len(_RECORD_START)) == _RECORD_START
 
 
 def _record(path: Path) -> _Subject:
@@ -113,7 +115,7 @@ def _record(path: Path) -> _Subject:
         record = read_statement(StatementOfRecord, data)
     except ValueError as error:
         raise UsageError(f"{path.name}: {error}") from error
-    problem = contradiction(record.predicate)
+    problem = contradiction(record)
     if problem is not None:
         raise UsageError(f"{path.name}: {problem}")
     package, archive = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from repropack._format.statements import machine_digest
 from repropack.models.certificate import (
@@ -16,7 +17,7 @@ from repropack.models.certificate import (
 from repropack.models.claims import ClaimOutcome, RecordedClaim
 from repropack.models.machine import MachineFacts
 from repropack.models.reports import Verdict
-from repropack.models.signatures import SignatureFinding
+from repropack.models.signatures import SignatureFinding, Signer
 from repropack.models.statements import StatementOfRecord
 
 _ORDER: tuple[Outcome, ...] = (
@@ -30,21 +31,26 @@ _ORDER: tuple[Outcome, ...] = (
 
 
 def counted_record(
-    file: str, statement: StatementOfRecord, signatures: Sequence[SignatureFinding]
+    files: Iterable[str],
+    digest: str,
+    statement: StatementOfRecord,
+    signatures: Iterable[SignatureFinding],
 ) -> CountedRecord:
-    """A record as it is counted.
+    """A record as it is counted; the order of files and signatures does not matter.
 
     Args:
-        file: Its name.
+        files: Names of its copies, one at least.
+        digest: That of its bytes.
         statement: What it says.
-        signatures: What was found of its signatures.
+        signatures: What was found of the signatures of all copies.
 
     Returns:
         The facts that are counted.
     """
     record = statement.predicate.repropack
     return CountedRecord(
-        file=file,
+        file=min(files),
+        digest=digest,
         verdict=record.verdict,
         created=statement.predicate.time_created,
         environment=machine_digest(record.machine),
@@ -52,16 +58,26 @@ def counted_record(
         machine=record.machine,
         first_difference=record.first_difference,
         claims=record.claims,
-        signatures=tuple(signatures),
+        signatures=tuple(sorted(set(signatures), key=lambda found: found.model_dump_json())),
     )
 
 
-def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, ...]:
-    """Put records together by who made them.
+def count_signers(findings: Iterable[SignatureFinding]) -> tuple[Signer, ...]:
+    """Known signers, sorted: each key once with all names under which it is accepted."""
+    names: dict[str, set[str]] = {}
+    for found in findings:
+        if found.standing == "known" and found.key is not None:
+            names.setdefault(found.key, set()).update(found.names)
+    return tuple(Signer(key=key, names=tuple(sorted(names[key]))) for key in sorted(names))
 
-    A record belongs to the first known signer among its valid signatures, else to the first valid
-    key, else to the kind of machine that it names; there, those beside which a signature lies that
-    is not valid are apart from those that nobody signed.
+
+def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, ...]:
+    """Put records together by who made them, whatever order they come in.
+
+    A record belongs to all known signers among its valid signatures together, else to all valid
+    keys, else to the kind of machine that it names; there, those beside which a signature lies that
+    is not valid are apart from those that nobody signed. Who signed one record together is one
+    verifier, so that one verification never counts twice.
 
     Args:
         records: Records of one package, each once.
@@ -70,24 +86,46 @@ def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, 
         Verifiers, those that are vouched for first and those whose signature is not valid last;
         among them those that found a difference first, then by outcome and id.
     """
-    groups: dict[tuple[str, Authenticity], list[CountedRecord]] = {}
-    signed: dict[tuple[str, Authenticity], dict[str, None]] = {}
-    for record in records:
-        identifier, authenticity, names = _who(record)
-        groups.setdefault((identifier, authenticity), []).append(record)
-        before = signed.setdefault((identifier, authenticity), {})
-        before.update(dict.fromkeys(names))
-    counted = [
-        CountedVerifier(
-            id=identifier,
-            authenticity=authenticity,
-            names=tuple(signed[identifier, authenticity]),
-            outcome=_outcome(rows),
-            records=tuple(sorted(rows, key=lambda row: (row.created, row.file))),
-        )
-        for (identifier, authenticity), rows in groups.items()
-    ]
-    return tuple(sorted(counted, key=_place))
+    rows = sorted(records, key=lambda row: (row.created, row.file, row.digest))
+    groups: list[_Group] = []
+    for record in rows:
+        group = _Group([record], *_who(record))
+        apart = []
+        for other in groups:
+            if other.authenticity == group.authenticity and other.ids & group.ids:
+                group = other.joined(group)
+            else:
+                apart.append(other)
+        groups = [*apart, group]
+    return tuple(sorted(map(_verifier, groups), key=_place))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Records of one verifier, and the keys, or the machine, that they are known by."""
+
+    records: list[CountedRecord]
+    authenticity: Authenticity
+    ids: frozenset[str]
+
+    def joined(self, other: _Group) -> _Group:
+        return _Group([*self.records, *other.records], self.authenticity, self.ids | other.ids)
+
+
+def _verifier(group: _Group) -> CountedVerifier:
+    signers: tuple[Signer, ...] = ()
+    if group.authenticity == "known":
+        signers = count_signers(found for row in group.records for found in row.signatures)
+    elif group.authenticity == "unknown-key":
+        signers = tuple(Signer(key=key, names=()) for key in sorted(group.ids))
+    rows = sorted(group.records, key=lambda row: (row.created, row.file, row.digest))
+    return CountedVerifier(
+        id=min(group.ids),
+        authenticity=group.authenticity,
+        signers=signers,
+        outcome=_outcome(rows),
+        records=tuple(rows),
+    )
 
 
 def _place(verifier: CountedVerifier) -> tuple[int, int, str, str]:
@@ -175,15 +213,15 @@ def _each(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(sorted({value for value in values if value is not None}))
 
 
-def _who(record: CountedRecord) -> tuple[str, Authenticity, tuple[str, ...]]:
+def _who(record: CountedRecord) -> tuple[Authenticity, frozenset[str]]:
     valid = [found for found in record.signatures if found.standing != "not-valid"]
-    for found in valid:
-        if found.standing == "known" and found.key is not None:
-            return found.key, "known", found.names
-    for found in valid:
-        if found.key is not None:
-            return found.key, "unknown-key", ()
-    return record.environment, "not-valid" if record.signatures else "unsigned", ()
+    known = frozenset(found.key for found in valid if found.standing == "known" and found.key)
+    if known:
+        return "known", known
+    keys = frozenset(found.key for found in valid if found.key)
+    if keys:
+        return "unknown-key", keys
+    return "not-valid" if record.signatures else "unsigned", frozenset({record.environment})
 
 
 def _outcome(records: Sequence[CountedRecord]) -> Outcome:

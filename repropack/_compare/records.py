@@ -32,7 +32,7 @@ def verification_result(report: VerificationReport, moment: str) -> Verification
     return VerificationResult(
         verifier=Verifier(id=f"urn:repropack:verify:{__version__}"),
         time_created=moment,
-        properties=_properties(record),
+        properties=shown_properties(record),
         repropack=record,
     )
 
@@ -95,8 +95,15 @@ def _first_difference(report: VerificationReport) -> FirstDifference | None:
     return FirstDifference(part="after")
 
 
-def _properties(record: VerificationRecord) -> tuple[Property, ...]:
-    """What was shown to hold; nothing of it where the verdict is not identical, but intactness."""
+def shown_properties(record: VerificationRecord) -> tuple[Property, ...]:
+    """What was shown to hold; nothing of it where the verdict is not identical, but intactness.
+
+    Args:
+        record: What was found.
+
+    Returns:
+        The properties, in their order.
+    """
     shown: list[Property] = []
     if record.verdict in {"identical", "differs"}:
         shown.append("REPROPACK_PACKAGE_INTACT")
@@ -111,30 +118,3 @@ def _properties(record: VerificationRecord) -> tuple[Property, ...]:
         if record.claims and all(claim.held for claim in record.claims):
             shown.append("REPROPACK_CLAIMS_HELD")
     return tuple(shown)
-
-
-def contradiction(result: VerificationResult) -> str | None:
-    """Whether a record contradicts itself: whoever wrote it, no verification did.
-
-    Args:
-        result: The predicate of a record.
-
-    Returns:
-        What was expected and observed; ``None`` where each part follows from the others.
-    """
-    record = result.repropack
-    coverage, runs = record.coverage, record.runs
-    if result.properties != _properties(record):
-        return "expected the properties that follow from what it records, observed others"
-    if coverage.runs_executed > min(coverage.runs_recorded, len(runs)) or coverage.complete != (
-        coverage.runs_recorded > 0 and coverage.runs_executed == coverage.runs_recorded
-    ):
-        return "expected runs to add up, observed other numbers"
-    differs = record.verdict == "differs"
-    if differs != (record.first_difference is not None):
-        return "expected a first difference where the verdict is differs, and else none"
-    if record.verdict == "identical" and (not runs or not all(run.equal for run in runs)):
-        return "verdict identical: expected runs, all of them equal, observed others"
-    if record.verdict in {"identical", "differs"} and record.machine is None:
-        return f"verdict {record.verdict}: expected the machine that it was found on, observed none"
-    return None

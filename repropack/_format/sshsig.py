@@ -18,14 +18,22 @@ MAX_SIGNATURE_BYTES: Final = 64 * 1024
 """Largest signature file that is read: one of a certificate takes a few thousand bytes."""
 MAX_SIGNERS_BYTES: Final = 1024 * 1024
 """Largest list of signers, or of revoked keys, that is read."""
+MAX_LIST_LINES: Final = 10_000
+"""Lines of a list of signers."""
+MAX_LIST_LINE_BYTES: Final = 32 * 1024
+"""Bytes of one of its lines: a key takes up to some thousands."""
+MAX_NAMES: Final = 64
+"""Names that a list gives to one key, over all lines: each is asked of ``ssh-keygen``."""
 
 _BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----"
 _MAGIC = b"SSHSIG"
 _VERSION = 1
 _MAX_LINE_BYTES = 76
 _HASHES = (b"sha256", b"sha512")
-_FIELD = re.compile(r'(?:[^\s"]|"(?:[^"\\]|\\.)*")+')
-_MAX_NAMES = 64
+_BLANKS = b" \t\r"
+_FIELD_END = re.compile(rb'[ \t\r"]')
+_FIRST_ENCODED = b"AAAA"
+"""How every public key begins in base64: with a length that fits 24 bits."""
 
 
 @dataclass(frozen=True)
@@ -71,31 +79,80 @@ def read_signature(data: bytes) -> SshSignature:
     return SshSignature(namespace.decode("ascii", "replace"), key)
 
 
-def names_listed(signers: str, key: bytes) -> tuple[str, ...]:
+def check_signer_list(data: bytes) -> None:
+    """Refuse a list of signers that would take long to ask.
+
+    Args:
+        data: A list as ssh-keygen(1) describes it under "ALLOWED SIGNERS".
+
+    Raises:
+        ValueError: it has more or longer lines than are looked at, or more names for one key; says
+            which line, and what was expected and observed.
+    """
+    lines = data.split(b"\n")
+    if len(lines) > MAX_LIST_LINES:
+        raise ValueError(f"expected at most {MAX_LIST_LINES} lines, observed more")
+    names: dict[bytes, int] = {}
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LIST_LINE_BYTES:
+            raise ValueError(
+                f"line {number}: expected at most {MAX_LIST_LINE_BYTES} bytes, observed more"
+            )
+        principals, rest = _principals(line)
+        for word in {word for word in rest.split() if word.startswith(_FIRST_ENCODED)}:
+            names[word] = names.get(word, 0) + len(principals.split(b","))
+            if names[word] > MAX_NAMES:
+                raise ValueError(
+                    f"line {number}: expected at most {MAX_NAMES} names for one key, observed more"
+                )
+
+
+def names_listed(signers: bytes, key: bytes) -> tuple[str, ...]:
     r"""The names that a list of signers may give to a key.
 
     Args:
-        signers: A list as ssh-keygen(1) describes it under "ALLOWED SIGNERS".
+        signers: A list that ``check_signer_list`` accepts.
         key: A public key as it is encoded in a signature.
 
     Returns:
-        Names and patterns of the lines that hold this key, each once, 64 at most. Whether they are
-        accepted, for this use and at this time, is for ``ssh-keygen`` to say.
+        Names and patterns of the lines that hold this key, each once; not those that a ``!``
+        excludes. Whether they are accepted, for this use and at this time, is for ``ssh-keygen`` to
+        say.
 
     Example:
-        >>> names_listed('ann@x.org,"b c" namespaces="file" ssh-rsa AAAA\n# none\n', bytes(3))
+        >>> names_listed(b'ann@x.org,!eve,"b c" namespaces="file" ssh-rsa AAAA\n# none\n', bytes(3))
         ('ann@x.org', 'b c')
     """
-    encoded = base64.b64encode(key).decode("ascii")
+    encoded = base64.b64encode(key)
     names: dict[str, None] = {}
-    for line in signers.splitlines():
-        fields = _FIELD.findall(line)
-        if len(fields) < 3 or fields[0].startswith("#") or encoded not in fields[1:]:
-            continue
-        for name in fields[0].replace('"', "").split(","):
-            if name and not name.startswith("!"):
-                names[name] = None
-    return tuple(names)[:_MAX_NAMES]
+    for line in signers.split(b"\n"):
+        principals, rest = _principals(line)
+        if encoded in rest.split():
+            told = principals.decode("utf-8", "surrogateescape")
+            names.update(dict.fromkeys(filter(is_name, told.split(","))))
+    return tuple(names)
+
+
+def is_name(text: str) -> bool:
+    """Whether one of a list's principals names anybody.
+
+    Returns:
+        False for one behind a ``!``, which the list excludes, and for what no list can hold.
+    """
+    return bool(text) and not text.startswith("!") and "\0" not in text
+
+
+def _principals(line: bytes) -> tuple[bytes, bytes]:
+    """The first field of a line, as ``strdelimw`` in OpenSSH's misc.c takes it, and the rest."""
+    line = line.strip(_BLANKS)
+    if not line or line.startswith(b"#"):
+        return b"", b""
+    found = _FIELD_END.search(line)
+    end = len(line) if found is None else found.start()
+    if line[end : end + 1] != b'"':
+        return line[:end], line[end:]
+    quoted, mark, rest = line[end + 1 :].partition(b'"')
+    return (line[:end] + quoted, rest) if mark else (b"", b"")
 
 
 def _unarmored(data: bytes) -> bytes:

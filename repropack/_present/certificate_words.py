@@ -131,11 +131,12 @@ def breadth(found: Breadth) -> list[str]:
 
 
 def who(verifier: CountedVerifier) -> str:
-    """A verifier's names and key, or that nobody signed."""
+    """A verifier's names and keys, or that nobody signed."""
     if verifier.authenticity == "known":
-        return f"{', '.join(verifier.names)} ({verifier.id})"
+        return ", ".join(f"{', '.join(one.names)} ({one.key})" for one in verifier.signers)
     if verifier.authenticity == "unknown-key":
-        return f"unknown key {verifier.id}"
+        keys = ", ".join(one.key for one in verifier.signers)
+        return f"unknown key{'s' if len(verifier.signers) > 1 else ''} {keys}"
     machine_of = f"machine {verifier.id[:19]}..."
     if verifier.authenticity == "not-valid":
         return f"signature not valid: {machine_of}"

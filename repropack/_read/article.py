@@ -12,6 +12,7 @@ from repropack._format.canonical import decode_strict
 from repropack._format.limits import DEFAULT_LIMITS, MEBIBYTE
 from repropack._format.marks import Form, TooManyMarksError, scan_text
 from repropack._format.paths import shown_path
+from repropack._read.beside import read_beside
 from repropack.errors import PackageFormatError, UsageError
 from repropack.models.proofreading import ArticleForm
 
@@ -39,34 +40,21 @@ def read_article(path: str | Path) -> tuple[ArticleForm, tuple[Piece, ...]]:
         The form, and the scanned texts: the article, or each Markdown cell of a notebook.
 
     Raises:
-        UsageError: no such file, another extension, too large, not UTF-8, no notebook, or more
-            marks than an article has.
+        UsageError: no such file or no regular one, another extension, too large, not UTF-8, no
+            notebook, or more marks than an article has.
     """
     place, shown = Path(path), shown_path(path)
     form = _FORMS.get(place.suffix.lower())
     if form is None:
         known = ", ".join(sorted(_FORMS))
         raise UsageError(f"{shown}: expected one of {known}, observed {place.suffix or 'none'}")
-    data = _read(place, shown)
+    data = read_beside(place, "an article", MAX_ARTICLE_BYTES)
     try:
         if form == "notebook":
             return form, tuple(_cells(data, shown))
         return form, (Piece(scan_text(_decoded(data, shown), form)),)
     except TooManyMarksError as error:
         raise UsageError(f"{shown}: {error}") from error
-
-
-def _read(place: Path, shown: str) -> bytes:
-    if not place.is_file():
-        raise UsageError(f"{shown}: expected an article, observed no such file")
-    try:
-        with place.open("rb") as stream:
-            data = stream.read(MAX_ARTICLE_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{shown}: cannot be read: {error.strerror}") from error
-    if len(data) > MAX_ARTICLE_BYTES:
-        raise UsageError(f"{shown}: expected at most {MAX_ARTICLE_BYTES} bytes, observed more")
-    return data
 
 
 def _decoded(data: bytes, shown: str) -> str:

@@ -1,6 +1,7 @@
-"""Small files that lie beside a package: statements, signatures, records, lists of signers.
+"""Files that a user names, or that lie beside a package: statements, records, lists, articles.
 
-Each is read whole, under a limit, and only where it is a regular file. Nothing is parsed here.
+Each is read whole, under a limit, and only where it is a regular file: what is none is never waited
+for. Nothing is parsed here.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from repropack._format.paths import shown_path
 from repropack._format.statements import MAX_SIGNATURE_FILES, SIGNATURE_SUFFIX, STATEMENT_SUFFIX
-from repropack._read.directory import OPEN_FLAGS
+from repropack._read.directory import KINDS, OPEN_FLAGS
 from repropack.errors import UsageError
 
 _LABEL = re.compile(r"\.[A-Za-z0-9_-]{1,40}")
@@ -58,7 +60,7 @@ def next_signature(statement: Path) -> Path:
 
 
 def read_beside(path: Path, what: str, max_bytes: int) -> bytes:
-    """Read a small file whole.
+    """Read a file whole.
 
     Args:
         path: The file; a link to one is followed, for whoever named it may have made it.
@@ -69,22 +71,71 @@ def read_beside(path: Path, what: str, max_bytes: int) -> bytes:
         Its bytes.
 
     Raises:
-        UsageError: it is not there, no regular file, larger, or cannot be read.
+        UsageError: it is not there, no regular file, larger, or cannot be read; by the path as it
+            was given.
     """
-    shown = shown_path(path)
     try:
-        handle = os.open(path, OPEN_FLAGS & ~os.O_NOFOLLOW)
-        with os.fdopen(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise UsageError(f"{shown}: expected {what}, observed something that is no file")
+        return read_unnamed(path, what, max_bytes)
+    except ValueError as error:
+        raise UsageError(f"{shown_path(path)}: {error}") from error
+
+
+def read_unnamed(path: Path, what: str, max_bytes: int) -> bytes:
+    """Read a file whole, where whoever tells of it names it in a way of their own.
+
+    Args:
+        path: As for ``read_beside``, and so are the others.
+        what: What it should be.
+        max_bytes: Largest size accepted.
+
+    Returns:
+        Its bytes.
+
+    Raises:
+        ValueError: as ``read_beside`` raises; says what was expected and observed, without any
+            path.
+    """
+    try:
+        with _open_regular(path, what) as stream:
             data = stream.read(max_bytes + 1)
     except OSError as error:
-        raise UsageError(f"{shown}: expected {what}, observed {error.strerror!r}") from error
-    except ValueError as error:
-        raise UsageError(f"{shown}: expected {what}, observed a path that cannot be") from error
+        raise ValueError(f"expected {what}, observed {error.strerror!r}") from error
     if len(data) > max_bytes:
-        raise UsageError(f"{shown}: expected {what} of at most {max_bytes} bytes, observed more")
+        raise ValueError(f"expected {what} of at most {max_bytes} bytes, observed more")
     return data
+
+
+def begin_of(path: Path, max_bytes: int) -> bytes:
+    """The first bytes of a regular file.
+
+    Args:
+        path: Anything; a link is followed.
+        max_bytes: How many.
+
+    Returns:
+        They; none where there is no regular file that can be read.
+    """
+    try:
+        with _open_regular(path, "a file") as stream:
+            return stream.read(max_bytes)
+    except (OSError, ValueError):
+        return b""
+
+
+def _open_regular(path: Path, what: str) -> BinaryIO:
+    """Open a file without waiting for anybody, and nothing that is none: not even to look."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - the error names no path
+        if stat.S_ISREG(found.st_mode):
+            stream = os.fdopen(os.open(path, OPEN_FLAGS & ~os.O_NOFOLLOW), "rb")
+            found = os.fstat(stream.fileno())
+            if stat.S_ISREG(found.st_mode):
+                return stream
+            stream.close()
+    except ValueError as error:
+        raise ValueError(f"expected {what}, observed a path that cannot be") from error
+    observed = KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+    raise ValueError(f"expected {what}, observed {observed}")
 
 
 def _order_of(label: str) -> tuple[int, int, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +17,34 @@ from repropack.errors import CouldNotRunError, UsageError
 
 _NAME = "ssh-keygen"
 _FINGERPRINT = re.compile(rb" key (SHA256:[A-Za-z0-9+/]{43})\s*\Z")
-_MAX_SECONDS: Final = 60
+MAX_SECONDS: Final = 20
+"""How long one start that judges may take."""
+MAX_SIGNING_SECONDS: Final = 600
+"""How long one that signs may take: a passphrase is typed, a hardware key is touched."""
+MAX_STARTS: Final = 10_000
+"""How often it is started to judge, for one answer."""
 _MAX_SAID = 300
 _MISSING = "install OpenSSH 8.2 or newer (on Debian and Ubuntu: openssh-client)"
+
+
+@dataclass
+class Starts:
+    """How often ``ssh-keygen`` may still be started for one answer."""
+
+    left: int = MAX_STARTS
+
+    def take(self) -> None:
+        """Count one start.
+
+        Raises:
+            CouldNotRunError: there were as many as there may be.
+        """
+        if self.left <= 0:
+            raise CouldNotRunError(
+                f"{_NAME}: expected at most {MAX_STARTS} starts for one answer, observed more",
+                hint="give fewer records at a time, or a list with fewer names for a key",
+            )
+        self.left -= 1
 
 
 def find_ssh_keygen() -> str:
@@ -53,8 +79,8 @@ def sign_file(file: Path, key: Path, namespace: str) -> Path:
 
     Raises:
         UsageError: there is no such key.
-        CouldNotRunError: there is no ``ssh-keygen``, or it did not sign. It says why on standard
-            error, which is ours as well.
+        CouldNotRunError: there is no ``ssh-keygen``, it did not sign, or it did not end. It says
+            why on standard error, which is ours as well.
     """
     if not key.is_file():
         raise UsageError(
@@ -62,13 +88,11 @@ def sign_file(file: Path, key: Path, namespace: str) -> Path:
             hint="give a private key, or a public key whose private one is with an agent",
         )
     command = [find_ssh_keygen(), "-q", "-Y", "sign", "-f", str(key.absolute())]
-    done = subprocess.run(  # noqa: S603 - its path is absolute, its arguments are ours
-        [*command, "-n", namespace, str(file)], stdout=subprocess.DEVNULL, check=False
-    )
+    status = _wait([*command, "-n", namespace, str(file)])
     signature = file.with_name(f"{file.name}.sig")
-    if done.returncode != 0 or not signature.is_file():
+    if status != 0 or not signature.is_file():
         raise CouldNotRunError(
-            f"{_NAME} did not sign: status {done.returncode}; what it said of it stands above",
+            f"{_NAME} did not sign: status {status}; what it said of it stands above",
             hint="a locked or missing private key has to be unlocked, or be with an agent "
             "(ssh-add -l lists those)",
         )
@@ -146,6 +170,26 @@ def names_found(signature: Path, signers: Path) -> tuple[str, ...]:
     return tuple(name for line in said.splitlines() for name in line.split(",") if name)
 
 
+def _wait(command: list[str]) -> int:
+    """Wait for a signature; whatever ends the waiting ends the process that was waited for."""
+    with subprocess.Popen(  # noqa: S603 - its path is absolute, its arguments are ours
+        command, stdout=subprocess.DEVNULL
+    ) as process:
+        try:
+            return process.wait(MAX_SIGNING_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise CouldNotRunError(
+                f"{_NAME}: expected a signature within {MAX_SIGNING_SECONDS} seconds, "
+                "observed none",
+                hint="it may wait for an agent, a passphrase or a touch",
+            ) from error
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+
+
 def _ask(
     verb: list[str], file: Path, signature: Path, namespace: str
 ) -> subprocess.CompletedProcess[bytes]:
@@ -159,11 +203,11 @@ def _run(arguments: list[str], message: int) -> subprocess.CompletedProcess[byte
             [find_ssh_keygen(), *arguments],
             stdin=message,
             capture_output=True,
-            timeout=_MAX_SECONDS,
+            timeout=MAX_SECONDS,
             env={**os.environ, "LC_ALL": "C"},
             check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise CouldNotRunError(
-            f"{_NAME}: expected an answer within {_MAX_SECONDS} seconds, observed none"
+            f"{_NAME}: expected an answer within {MAX_SECONDS} seconds, observed none"
         ) from error

@@ -11,7 +11,7 @@ from repropack.models.claims import RecordedClaim
 from repropack.models.machine import MachineFacts
 from repropack.models.manifest import PackageMetadata
 from repropack.models.reports import Verdict
-from repropack.models.signatures import KeyFingerprint, SignatureFinding
+from repropack.models.signatures import KeyFingerprint, SignatureFinding, Signer
 from repropack.models.statements import Coverage, FirstDifference, Moment
 
 Outcome = Literal["identical", "partly", "differs", "mixed", "contradicts", "no-answer"]
@@ -31,12 +31,14 @@ key of which nothing is known; ``unsigned``: whoever wrote it, nothing ties them
 
 
 class CountedRecord(Model):
-    """One record. ``signatures`` are of all files that lay beside its copies.
+    """One record. ``file`` is the first name of its copies, ``digest`` that of its bytes.
 
+    ``signatures`` are of all files that lay beside its copies, each once, by their names.
     ``claims`` are the package's, as they came out there; null where one was not evaluated.
     """
 
     file: str
+    digest: Digest
     verdict: Verdict
     created: Moment
     environment: Digest
@@ -50,13 +52,14 @@ class CountedRecord(Model):
 class CountedVerifier(Model):
     """One verifier, counted once: a key; or, where nobody signed, a kind of machine.
 
-    ``id`` is the key's fingerprint, or the digest of the machine's facts; with ``authenticity`` it
-    names the verifier.
+    Keys that signed one record together are one verifier. ``id`` is the first key's fingerprint, or
+    the digest of the machine's facts; with ``authenticity`` it names the verifier. ``signers`` are
+    the keys in their order, with the names under which the list accepts each.
     """
 
     id: KeyFingerprint | Digest
     authenticity: Authenticity
-    names: tuple[str, ...] = ()
+    signers: tuple[Signer, ...] = ()
     outcome: Outcome
     records: tuple[CountedRecord, ...]
 

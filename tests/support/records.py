@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
+import repropack.lab
+from repropack._compare.claims import runs_of
 from repropack._compare.records import verification_result
 from repropack._format.statements import record_statement
+from repropack.models.claims import ClaimPlan, ClaimVerification
 from repropack.models.machine import MachineFacts
 from repropack.models.reports import (
     Confinement,
     NotebookVerification,
+    Problem,
     RunVerification,
     UsedEnvironment,
     VerificationReport,
 )
 from repropack.models.statements import VerificationResult
+from tests.support.claims import outcome_of
 from tests.support.reports import EVIDENCE_DIGEST, PACKAGE_DIGEST, at_gradient, metadata
 
 MOMENT = "2026-11-30T12:00:00Z"
@@ -31,12 +38,22 @@ MACHINE = MachineFacts(
     repropack="0.1.0",
 )
 
+_LAB: Any = tomllib.loads(
+    Path(repropack.lab.__file__).with_name("replay_lab.toml").read_text("utf-8")
+)
+RUNS = ("reference", *sorted(row["name"] for row in _LAB["comparisons"]))
+"""The runs of the lab."""
+RESUME = "full-checkpoint"
+CLAIMS = {row["id"]: runs_of(ClaimPlan.model_validate(row)) for row in _LAB["claims"]}
+"""The claims of the lab, and the runs that each rests on."""
+_SHOWS = {"reference": "independent-replay", "independent-restart": "independent-replay"}
+
 
 def run(name: str, **changes: Any) -> RunVerification:
     """A run of ten steps that was equal, unless changed."""
     fields: dict[str, Any] = {
         "run": name,
-        "claim": "independent-replay" if name == "reference" else "exact-resume",
+        "claim": "exact-resume" if name == RESUME else _SHOWS.get(name, "comparison"),
         "first_step": 1,
         "last_step": 10,
         "equal": True,
@@ -47,8 +64,18 @@ def run(name: str, **changes: Any) -> RunVerification:
     return RunVerification(**(fields | changes))
 
 
+def claims(executed: Any = RUNS) -> tuple[ClaimVerification, ...]:
+    """The claims of the lab: each held where its runs were executed."""
+    fields = ("kind", "sentence", "expected", "held", "text", "value")
+    told: dict[str, Any] = {name: getattr(outcome_of(), name) for name in fields}
+    return tuple(
+        ClaimVerification(id=name, held_here=True if set(runs) <= set(executed) else None, **told)
+        for name, runs in CLAIMS.items()
+    )
+
+
 def verification(**changes: Any) -> VerificationReport:
-    """A verification of a package of two runs that found both identical, unless changed."""
+    """A verification of the lab that found every run identical, unless changed."""
     fields: dict[str, Any] = {
         "path": "/home/ann/private/lab.zip",
         "verdict": "identical",
@@ -57,8 +84,9 @@ def verification(**changes: Any) -> VerificationReport:
         "evidence_digest": EVIDENCE_DIGEST,
         "confinement": Confinement(level="none", reason="shipped-source"),
         "used_environment": UsedEnvironment(kind="present"),
-        "recorded_runs": ("reference", "resume"),
-        "runs": (run("reference"), run("resume")),
+        "recorded_runs": RUNS,
+        "runs": tuple(map(run, RUNS)),
+        "claims": claims(),
         "machine": MACHINE,
     }
     return VerificationReport(**(fields | changes))
@@ -67,14 +95,22 @@ def verification(**changes: Any) -> VerificationReport:
 def differing(**changes: Any) -> VerificationReport:
     """One that found the reference parted at its first step."""
     parted = run("reference", equal=False, repeats=True, divergence=at_gradient())
-    fields: dict[str, Any] = {"verdict": "differs", "runs": (parted, run("resume"))}
+    fields: dict[str, Any] = {"verdict": "differs", "runs": (parted, *map(run, RUNS[1:]))}
     return verification(**(fields | changes))
 
 
 def partial(**changes: Any) -> VerificationReport:
     """One that was asked for the reference alone."""
-    fields: dict[str, Any] = {"runs_requested": ("reference",), "runs": (run("reference"),)}
-    return verification(**(fields | changes))
+    asked = ("reference",)
+    fields: dict[str, Any] = {"runs_requested": asked, "runs": (run("reference"),)}
+    return verification(**(fields | {"claims": claims(asked)} | changes))
+
+
+def unanswered(**changes: Any) -> VerificationReport:
+    """One that was checked, and could not run."""
+    problem = Problem(code="run.no-confinement", message="no confinement in /home/ann")
+    fields: dict[str, Any] = {"verdict": "could-not-run", "runs": (), "claims": (), "machine": None}
+    return verification(**(fields | {"problem": problem} | changes))
 
 
 def result(report: VerificationReport | None = None) -> VerificationResult:

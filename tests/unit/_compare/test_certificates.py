@@ -15,19 +15,20 @@ from repropack._compare.certificates import (
     counted_record,
     merged_claims,
 )
+from repropack._format.digests import digest_bytes
 from repropack._format.statements import read_statement
 from repropack.models.certificate import CountedRecord, OutcomeCounts
 from repropack.models.claims import ClaimVerification, RecordedClaim
 from repropack.models.reports import VerificationReport
-from repropack.models.signatures import SignatureFinding
+from repropack.models.signatures import SignatureFinding, Signer
 from repropack.models.statements import StatementOfRecord
 from tests.support.claims import outcome_of
-from tests.support.records import MACHINE, differing, partial, record, verification
+from tests.support.records import MACHINE, differing, partial, record, unanswered, verification
 
-ANN, BOB = (f"SHA256:{letter * 43}" for letter in "AB")
+ANN, BOB, EVE = (f"SHA256:{letter * 43}" for letter in "ABE")
 OTHER = MACHINE.model_copy(update={"cpu_vendor": "AuthenticAMD", "numpy": "1.26.4"})
 NUMBERS = itertools.count()
-NO_ANSWER = verification(verdict="could-not-run", runs=(), machine=None)
+NO_ANSWER = unanswered()
 
 
 def signed(key: str, standing: Any = "known", *names: str) -> SignatureFinding:
@@ -35,8 +36,9 @@ def signed(key: str, standing: Any = "known", *names: str) -> SignatureFinding:
 
 
 def one(report: VerificationReport, *signatures: SignatureFinding) -> CountedRecord:
-    statement = read_statement(StatementOfRecord, record(report))
-    return counted_record(f"{next(NUMBERS)}.json", statement, signatures)
+    data = record(report)
+    statement = read_statement(StatementOfRecord, data)
+    return counted_record([f"{next(NUMBERS)}.json"], digest_bytes(data), statement, signatures)
 
 
 def outcomes(*records: CountedRecord) -> dict[str, str]:
@@ -48,7 +50,8 @@ def test_each_key_counts_once() -> None:
     ann = signed(ANN, "known", "ann")
     again = signed(ANN, "known", "ann", "a.n.other")
     (found,) = count_verifiers([one(verification(), ann), one(partial(), again)])
-    assert (found.id, found.authenticity, found.names) == (ANN, "known", ("ann", "a.n.other"))
+    assert (found.id, found.authenticity) == (ANN, "known")
+    assert found.signers == (Signer(key=ANN, names=("a.n.other", "ann")),)
     assert (found.outcome, len(found.records)) == ("identical", 2)
 
 
@@ -70,7 +73,50 @@ def test_a_known_signer_comes_before_an_unknown_key_and_a_bad_signature_is_none(
     (unsigned,) = count_verifiers([one(verification(), bad)])
     assert unsigned.authenticity == "not-valid"
     (unknown,) = count_verifiers([one(verification(), signed(ANN, "not-accepted"))])
-    assert (unknown.authenticity, unknown.names) == ("unknown-key", ())
+    assert (unknown.authenticity, unknown.signers) == (
+        "unknown-key",
+        (Signer(key=ANN, names=()),),
+    )
+
+
+def test_who_signs_together_is_one_verifier_in_every_order() -> None:
+    """All are named, sorted; a record that one of them signed alone is the same verifier's."""
+    ann, bob, eve = signed(ANN, "known", "ann"), signed(BOB, "known", "bob"), signed(EVE, "known")
+    both, alone = one(verification(), bob, ann), one(verification(machine=OTHER), ann)
+    other = one(verification(), eve)
+    told = set()
+    for rows in itertools.permutations([both, alone, other]):
+        pair, single = count_verifiers(rows)
+        told.add((pair, single))
+        assert [row.key for row in pair.signers] == [ANN, BOB]
+        assert [row.names for row in pair.signers] == [("ann",), ("bob",)]
+        assert (pair.id, len(pair.records), single.id) == (ANN, 2, EVE)
+    assert len(told) == 1
+
+
+def test_two_unknown_keys_of_one_record_are_one_verifier_and_join_no_known_one() -> None:
+    """Whatever the order of the signatures; a key that nobody knows takes no record over."""
+    keys = [signed(EVE, "unknown"), signed(BOB, "unknown")]
+    for order in itertools.permutations(keys):
+        (found,) = count_verifiers([one(verification(), *order)])
+        assert [row.key for row in found.signers] == [BOB, EVE]
+    known = one(verification(), signed(ANN, "known", "ann"), *keys)
+    rows = count_verifiers([known, one(differing(), *keys)])
+    assert [(row.id, row.outcome) for row in rows] == [(ANN, "identical"), (BOB, "differs")]
+
+
+def test_copies_are_named_by_the_first_name_and_their_signatures_are_sorted() -> None:
+    """In every order, each signature once."""
+    data = record()
+    statement = read_statement(StatementOfRecord, data)
+    found = [signed(ANN, "known", "ann"), signed(BOB, "unknown"), signed(ANN, "known", "ann")]
+    rows = {
+        counted_record(files, digest_bytes(data), statement, signatures)
+        for files in (["b.json", "a.json"], ["a.json", "b.json"])
+        for signatures in itertools.permutations(found)
+    }
+    (row,) = rows
+    assert (row.file, len(row.signatures)) == ("a.json", 2)
 
 
 def test_a_signature_that_is_not_valid_is_counted_apart() -> None:

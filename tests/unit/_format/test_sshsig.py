@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repropack._format.sshsig import MAX_SIGNATURE_BYTES, names_listed, read_signature
+from repropack._format.sshsig import (
+    MAX_SIGNATURE_BYTES,
+    check_signer_list,
+    is_name,
+    names_listed,
+    read_signature,
+)
 
 # As ssh-keygen 9.2 wrote it, with a key that was made for this file and thrown away.
 ARMORED = b"""\
@@ -21,6 +27,8 @@ wH5bSLAJjsIzMSGGRAzbCWS8Utz9fb6zDGkuV/n9feBQ==
 -----END SSH SIGNATURE-----
 """
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIGHaMfGzzIG68YpoJq+IUAhsEeDNwf73x0msDNIrsthb"
+
+LISTED = b"%%s ssh-ed25519 %s\n" % KEY.encode()
 
 
 def blob(
@@ -98,9 +106,40 @@ ann@x.org,bob ssh-ed25519 {KEY}
 "c d" namespaces="a b",valid-before="20300101" ssh-ed25519 {KEY} a comment
 *@x.org,!eve@x.org ssh-ed25519 {KEY}
 other ssh-ed25519 {KEY[:-4]}AAAA
-ann@x.org ssh-ed25519 {KEY}
+\tann@x.org ssh-ed25519 {KEY}
+e"f g" ssh-ed25519 {KEY}
+"never ends ssh-ed25519 {KEY}
 {KEY} ssh-ed25519
-"""
-    assert names_listed(signers, key) == ("ann@x.org", "bob", "c d", "*@x.org")
-    many = "".join(f"n{number} ssh-ed25519 {KEY}\n" for number in range(100))
-    assert len(names_listed(many, key)) == 64
+""".encode()
+    check_signer_list(signers)
+    assert names_listed(signers, key) == ("ann@x.org", "bob", "c d", "*@x.org", "ef g")
+
+
+def test_a_name_that_is_excluded_is_none() -> None:
+    """Nor is one that is empty, or that no argument can hold."""
+    assert [is_name(text) for text in ("ann", "!ann", "", "a\0b")] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("signers", "said"),
+    [
+        (b"\n" * 10_000, "at most 10000 lines"),
+        (b"#\n" + b'"' * 32_769, "line 2: expected at most 32768 bytes"),
+        (LISTED % b",".join(b"%d" % k for k in range(65)), "line 1: expected at most 64 names"),
+        (b"".join(LISTED % b"%d" % k for k in range(65)), "line 65: expected at most 64 names"),
+        (LISTED % (b"*" + b",!x" * 64), "line 1: expected at most 64 names"),
+    ],
+)
+def test_a_list_that_takes_long_is_refused(signers: bytes, said: str) -> None:
+    """By its line: lines, their length, and names of one key over all of them."""
+    with pytest.raises(ValueError, match=said):
+        check_signer_list(signers)
+
+
+def test_a_list_within_the_limits_is_looked_at_once_a_byte() -> None:
+    """A megabyte of quotation marks, or of blanks, is no more work than one of letters."""
+    for octets in (b'"', b'" ', b" ", b'\\"'):
+        signers = (octets * (32_000 // len(octets)) + b"\n") * 30
+        check_signer_list(signers)
+        assert names_listed(signers, base64.b64decode(KEY)) == ()
+    check_signer_list(LISTED % b",".join(b"%d" % k for k in range(64)))

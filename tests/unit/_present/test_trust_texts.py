@@ -44,7 +44,9 @@ def certificate(**changes: object) -> Certificate:
         ("c.json", partial(), ()),
     ]
     verifiers = count_verifiers(
-        counted_record(name, read_statement(StatementOfRecord, record(report)), signatures)
+        counted_record(
+            [name], DIGEST, read_statement(StatementOfRecord, record(report)), signatures
+        )
         for name, report, signatures in rows
     )
     counts = count_outcomes(verifiers)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
-from repropack._read.beside import next_signature, read_beside, signature_files, statement_place
+from repropack._read.beside import (
+    begin_of,
+    next_signature,
+    read_beside,
+    read_unnamed,
+    signature_files,
+    statement_place,
+)
 from repropack.errors import UsageError
 
 
@@ -43,18 +51,28 @@ def test_no_more_than_64_are_looked_at(tmp_path: Path) -> None:
     assert len(signature_files(tmp_path / "s.json")) == 64
 
 
-def test_what_is_no_small_file_is_refused(tmp_path: Path) -> None:
-    """None, too large, a folder, a pipe without a writer."""
+def test_what_is_no_small_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None, too large, a folder, a pipe without a writer, a device, a socket: each by its name."""
     (tmp_path / "large").write_bytes(b"x" * 11)
     os.mkfifo(tmp_path / "pipe")
+    listening = socket.socket(socket.AF_UNIX)
+    monkeypatch.chdir(tmp_path)
+    listening.bind("socket")
+    listening.close()
     for name, said in (
         ("none", "No such file"),
         ("large", "at most 10 bytes"),
-        ("pipe", "no file"),
-        (".", "a thing, observed"),
+        ("pipe", "expected a thing, observed a fifo"),
+        ("socket", "expected a thing, observed a socket"),
+        (os.devnull, "expected a thing, observed a device"),
+        (".", "a thing, observed a folder"),
         ("a\0b", "a path that cannot be"),
     ):
         with pytest.raises(UsageError, match=said):
             read_beside(tmp_path / name, "a thing", 10)
+        with pytest.raises(ValueError, match=said) as caught:
+            read_unnamed(tmp_path / name, "a thing", 10)
+        assert str(tmp_path) not in str(caught.value)
+        assert begin_of(tmp_path / name, 4) == (b"xxxx" if name == "large" else b"")
     (tmp_path / "link").symlink_to("large")
     assert read_beside(tmp_path / "link", "a thing", 11) == b"x" * 11

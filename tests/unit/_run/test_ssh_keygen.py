@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from repropack._run.ssh_keygen import find_ssh_keygen, fingerprint_of, sign_file
+from repropack._run import ssh_keygen
+from repropack._run.ssh_keygen import Starts, find_ssh_keygen, fingerprint_of, sign_file
 from repropack.errors import CouldNotRunError, UsageError
 
 
@@ -68,3 +70,39 @@ def test_a_fingerprint_is_taken_only_from_a_good_answer(
     (tmp_path / "f").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
     assert fingerprint_of(tmp_path / "f", tmp_path / "s", "n") == found
+
+
+def test_what_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judging and signing, each after its own time; it says what it may wait for."""
+    script(tmp_path, "exec /bin/sleep 60")
+    (tmp_path / "f").touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(ssh_keygen, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(ssh_keygen, "MAX_SIGNING_SECONDS", 0.1)
+    with pytest.raises(CouldNotRunError, match=r"an answer within 0\.1 seconds, observed none"):
+        fingerprint_of(tmp_path / "f", tmp_path / "s", "n")
+    with pytest.raises(CouldNotRunError, match=r"a signature within 0\.1 seconds") as caught:
+        sign_file(tmp_path / "f", tmp_path / "f", "n")
+    assert "a touch" in str(caught.value.hint)
+
+
+def test_signing_is_interrupted_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the process that waits for a touch is gone."""
+    script(
+        tmp_path, f"echo $$ > {tmp_path}/pid; /bin/sleep 0.2; kill -INT $PPID; exec /bin/sleep 60"
+    )
+    (tmp_path / "f").touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        sign_file(tmp_path / "f", tmp_path / "f", "n")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_no_more_starts_than_there_may_be() -> None:
+    """The next one is refused."""
+    starts = Starts(2)
+    starts.take()
+    starts.take()
+    with pytest.raises(CouldNotRunError, match="expected at most 10000 starts for one answer"):
+        starts.take()

@@ -63,12 +63,12 @@ def counted_record(
 
 
 def count_signers(findings: Iterable[SignatureFinding]) -> tuple[Signer, ...]:
-    """Known signers, sorted: each key once with all names under which it is accepted."""
-    names: dict[str, set[str]] = {}
+    """Known signers, each key once with all names under which it is accepted."""
+    names: dict[str, dict[str, None]] = {}
     for found in findings:
         if found.standing == "known" and found.key is not None:
-            names.setdefault(found.key, set()).update(found.names)
-    return tuple(Signer(key=key, names=tuple(sorted(names[key]))) for key in sorted(names))
+            names.setdefault(found.key, {}).update(dict.fromkeys(found.names))
+    return tuple(Signer(key=key, names=tuple(given)) for key, given in names.items())
 
 
 def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, ...]:
@@ -115,7 +115,9 @@ class _Group:
 def _verifier(group: _Group) -> CountedVerifier:
     signers: tuple[Signer, ...] = ()
     if group.authenticity == "known":
-        signers = count_signers(found for row in group.records for found in row.signatures)
+        given = count_signers(found for row in group.records for found in row.signatures)
+        named = (Signer(key=one.key, names=tuple(sorted(one.names))) for one in given)
+        signers = tuple(sorted(named, key=lambda one: one.key))
     elif group.authenticity == "unknown-key":
         signers = tuple(Signer(key=key, names=()) for key in sorted(group.ids))
     rows = sorted(group.records, key=lambda row: (row.created, row.file, row.digest))

@@ -14,11 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page
 
 from repropack import certify_package, publish_package
-from repropack._format.digests import digest_bytes
 from repropack._present.certificate_page import certificate_page
 from repropack._present.notebook_page import notebook_page
-from tests.support.archives import read_zip
-from tests.support.records import MACHINE, differing, record, verification
+from tests.support.records import MACHINE, differing, record_about, verification
 from tests.unit._present.test_notebook_page import HOSTILE
 
 pytestmark = pytest.mark.slow
@@ -140,10 +138,9 @@ def test_a_strangers_notebook_runs_nothing(page: Page, tmp_path: Path) -> None:
 
 def test_a_certificate_is_a_page(page: Page, tmp_path: Path, lab_package: Path) -> None:
     """It shows each verifier, fits a phone, and complains of nothing."""
-    digest = digest_bytes(read_zip(lab_package.read_bytes())["manifest.json"])
     other = MACHINE.model_copy(update={"cpu": "<script>alert(1)</script>"})
     for name, report in (("a", verification()), ("b", differing(machine=other))):
-        (tmp_path / f"{name}.json").write_bytes(record(report, digest))
+        (tmp_path / f"{name}.json").write_bytes(record_about(lab_package, report))
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     place = tmp_path / "certificate.html"
     place.write_bytes(certificate_page(certify_package(lab_package, files)))

@@ -19,7 +19,15 @@ from repropack._format.schemas import schema_bytes
 from repropack._format.statements import RECORD_NAMESPACE
 from repropack.errors import CouldNotRunError, UsageError
 from tests.support.archives import read_zip
-from tests.support.records import MACHINE, differing, partial, record, verification
+from tests.support.records import (
+    MACHINE,
+    differing,
+    partial,
+    record,
+    record_about,
+    unanswered,
+    verification,
+)
 from tests.support.signing import list_of, make_key, sign_alone
 
 OTHER = MACHINE.model_copy(update={"cpu_vendor": "AuthenticAMD"})
@@ -35,8 +43,11 @@ class Records:
 
     def write(self, name: str, report: Any) -> Path:
         place = self.folder / name
-        place.write_bytes(record(report, self.digest))
+        place.write_bytes(self.bytes_of(report))
         return place
+
+    def bytes_of(self, report: Any = None) -> bytes:
+        return record_about(self.package, report)
 
 
 @pytest.fixture
@@ -211,14 +222,15 @@ def test_what_is_no_record_of_this_package_is_refused(
 
 def test_a_record_by_the_zip_alone_is_of_this_zip(records: Records) -> None:
     """Whoever could not read the manifest names the bytes."""
-    value = decode_strict(record(verification(), records.digest), where="r")
+    told = unanswered(package=None, evidence_digest=None, recorded_runs=())
+    value = decode_strict(record(told, records.digest), where="r")
     archive = {
         "digest": {"sha256": digest_bytes(records.package.read_bytes())[7:]},
         "name": "package.zip",
     }
     place = records.folder / "r.json"
     place.write_bytes(encode_canonical({**value, "subject": [archive]}))
-    assert certify_package(records.package, [place]).verdict == "identical"
+    assert certify_package(records.package, [place]).verdict == "could-not-run"
     archive["digest"] = {"sha256": "0" * 64}
     place.write_bytes(encode_canonical({**value, "subject": [archive]}))
     with pytest.raises(UsageError, match="expected a record about"):

@@ -10,6 +10,7 @@ import repropack.lab
 from repropack._compare.claims import runs_of
 from repropack._compare.records import verification_result
 from repropack._format.statements import record_statement
+from repropack._read.package import open_package
 from repropack.models.claims import ClaimPlan, ClaimVerification
 from repropack.models.machine import MachineFacts
 from repropack.models.reports import (
@@ -123,6 +124,13 @@ def record(
 ) -> bytes:
     """A whole record, as ``verify --record`` writes it for a folder."""
     return record_statement(result(report), package_digest, None)
+
+
+def record_about(package: Path, report: VerificationReport | None = None) -> bytes:
+    """A whole record about a package of the lab that is there."""
+    with open_package(package) as found:
+        told = {"evidence_digest": found.evidence_digest}
+        return record((report or verification()).model_copy(update=told), found.package_digest)
 
 
 NOTEBOOK = NotebookVerification(executed=True)

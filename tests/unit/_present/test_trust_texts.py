@@ -39,9 +39,9 @@ def certificate(**changes: object) -> Certificate:
     known = SignatureFinding(file="a.sig", standing="known", key=KEY, names=("ann@x.org",))
     bad = SignatureFinding(file="b.sig", standing="not-valid", problem="expected a signature")
     rows = [
-        ("a.json", verification(), (known,)),
-        ("b.json", differing(machine=other), (bad,)),
-        ("c.json", partial(), ()),
+        ("a.json", verification(claims=()), (known,)),
+        ("b.json", differing(machine=other, claims=()), (bad,)),
+        ("c.json", partial(claims=()), ()),
     ]
     verifiers = count_verifiers(
         counted_record(
@@ -108,15 +108,15 @@ identical in 1 environment of verifiers that nobody vouches for:
 
 verifiers:
 - ann@x.org ({KEY}): identical
-    a.json: identical, 2 of 2 runs, 2026-11-30
+    a.json: identical, 6 of 6 runs, 2026-11-30
       Xeon · GenuineIntel 6/85 · x86_64 · debian 12 · glibc 2.36 · Python 3.11.7 · NumPy 2.3.1 ·
       openblas 0.3.27 SkylakeX · repropack 0.1.0
 - not signed: machine sha256:2c667e2aabec...: identical in the runs that were executed, not in all
-    c.json: identical, 1 of 2 runs, 2026-11-30
+    c.json: identical, 1 of 6 runs, 2026-11-30
       Xeon · GenuineIntel 6/85 · x86_64 · debian 12 · glibc 2.36 · Python 3.11.7 · NumPy 2.3.1 ·
       openblas 0.3.27 SkylakeX · repropack 0.1.0
 - signature not valid: machine sha256:ddebcb25c063...: differs
-    b.json: differs, 2 of 2 runs, 2026-11-30
+    b.json: differs, 6 of 6 runs, 2026-11-30
       AuthenticAMD 6/85 · x86_64 · debian 12 · glibc 2.36 · Python 3.11.7 · NumPy 1.26 · openblas
       0.3.27 SkylakeX · repropack 0.1.0
       first difference: run reference · step 1 · gradient

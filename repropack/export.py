@@ -39,7 +39,7 @@ def export_package(
     """Check a package and write what an archive wants of it.
 
     Written aside and moved in one step; nothing is replaced unless ``force`` says so, and then only
-    an earlier export. No clock is read: a date is the author's.
+    an earlier export of its kind. No clock is read: a date is the author's.
 
     Args:
         path: The package, zip or directory.
@@ -48,7 +48,7 @@ def export_package(
             identifiers of Software Heritage.
         output: What to write; a bag is a zip where it ends in ``.zip``, else a folder. Needed for
             all but ``swhid``, which only computes without it.
-        force: Replace an earlier export.
+        force: Replace an earlier export of the same kind.
         verification: For ``codecheck``: a report that ``verify`` kept of this very package.
         limits: Limits on reading.
 
@@ -72,7 +72,7 @@ def export_package(
     if verification is not None and to != "codecheck":
         raise UsageError(f"--verification: expected --to codecheck beside it, observed {to}")
     if target is not None:
-        check_export_target(target, Path(path), bag=to == "bagit", force=force)
+        check_export_target(target, Path(path), to=to, force=force)
     with open_package(path, limits=limits) as package:
         check_intact(package)
         found = None
@@ -113,10 +113,10 @@ class _Export:
             return (*self._bag(), ())
         if to == "zenodo":
             deposit, lacking = zenodo_deposit(self.package.manifest.package)
-            return (0, 0, lacking) if lacking else self._document(encode_canonical(deposit))
+            return (0, 0, lacking) if lacking else self._document(to, encode_canonical(deposit))
         if to == "codecheck":
-            return self._document(self._codecheck(found))
-        return self._document(identifiers_bytes(self.source, self.content))
+            return self._document(to, self._codecheck(found))
+        return self._document(to, identifiers_bytes(self.source, self.content))
 
     def _codecheck(self, found: VerificationReport | None) -> bytes:
         package = self.package
@@ -142,21 +142,21 @@ class _Export:
             check_bag(bag)
             if zipped:
                 zip_bag(bag, work / ASIDE, f"{metadata.name}-{metadata.version}")
-            check_export_target(self.target, self.package.path, bag=True, force=self.force)
+            check_export_target(self.target, self.package.path, to="bagit", force=self.force)
             if zipped:
                 publish_file(work / ASIDE, self.target, force=self.force)
             else:
                 publish_directory(bag, self.target, force=self.force)
         return files, octets
 
-    def _document(self, data: bytes) -> tuple[int, int, tuple[LackingKey, ...]]:
+    def _document(self, to: ExportFormat, data: bytes) -> tuple[int, int, tuple[LackingKey, ...]]:
         if self.target is None:
             return 0, 0, ()
         with fresh_work(self.target) as work:
             aside = work / ASIDE
             write_synced(aside, data)
             aside.chmod(FILE_MODE)
-            check_export_target(self.target, self.package.path, bag=False, force=self.force)
+            check_export_target(self.target, self.package.path, to=to, force=self.force)
             publish_file(aside, self.target, force=self.force)
         return 1, len(data), ()
 

@@ -29,6 +29,7 @@ from repropack._read.beside import (
     statement_place,
 )
 from repropack._read.package import open_package
+from repropack._run.documents import STATEMENT
 from repropack._run.durable import os_problem, replace_document
 from repropack._run.folders import new_folder, remove_tree
 from repropack._run.ssh_keygen import fingerprint_of, sign_file
@@ -36,7 +37,7 @@ from repropack._signatures import judge_signatures
 from repropack.errors import CouldNotRunError, UsageError
 from repropack.models.claims import RecordedClaim
 from repropack.models.signatures import SignReport
-from repropack.models.statements import STATEMENT_TYPE, StatementOfRecord
+from repropack.models.statements import StatementOfRecord
 
 _RECORD_START = b'{"_type":'
 
@@ -156,9 +157,9 @@ def _check_place(subject: _Subject, package: Path, *, force: bool) -> None:
     if not os.path.lexists(place):
         return
     data = read_beside(place, "a statement", MAX_STATEMENT_BYTES)
-    if data == subject.statement:
+    if data == subject.statement and not place.is_symlink():
         return
-    if not data.startswith(b"{") or STATEMENT_TYPE.encode() not in data:
+    if not STATEMENT.is_one(data) or place.is_symlink():
         raise UsageError(
             f"{place.name}: expected a statement or nothing, observed something else",
             hint="give another path with --output",

@@ -187,6 +187,7 @@ class _Verification:
         return VerificationReport(
             path=self.path,
             verdict=verdict,
+            checked=self.checked and verdict != "damaged",
             package=package.manifest.package if package is not None else None,
             package_digest=package.package_digest if package is not None else None,
             evidence_digest=package.evidence_digest if package is not None else None,

@@ -54,6 +54,10 @@ def add_expect_digest(verb: Parser) -> None:
     )
 
 
+def add_force(verb: argparse.ArgumentParser, what: str) -> None:
+    verb.add_argument("--force", action="store_true", help=f"replace {what}")
+
+
 def add_limit(verb: Parser) -> None:
     verb.add_argument(
         "--limit",

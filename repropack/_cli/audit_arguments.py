@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from repropack._cli.argument_types import read_count, read_steps
+from repropack._cli.arguments import add_force
 
 
 def add_audit_arguments(verb: argparse.ArgumentParser) -> None:
@@ -32,3 +33,4 @@ def add_audit_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--figure", metavar="FILE", help="also draw it, as SVG or PNG by the ending of FILE"
     )
+    add_force(verb, "a figure of the same format that is there")

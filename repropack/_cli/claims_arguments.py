@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from repropack._cli import claims_help
-from repropack._cli.arguments import add_format, add_limit, add_package, add_verb
+from repropack._cli.arguments import add_force, add_format, add_limit, add_package, add_verb
 
 
 def add_values(verbs: Any) -> None:
@@ -25,6 +25,7 @@ def add_values(verbs: Any) -> None:
         help="a table in Markdown, LaTeX macros, CSV, or one JSON document (default: md)",
     )
     verb.add_argument("-o", "--output", metavar="FILE", help="write them to FILE instead")
+    add_force(verb, "values in the same format that are there")
     add_limit(verb)
 
 

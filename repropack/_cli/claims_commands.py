@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from repropack._cli.answers import Answer, answer, ascii_document, encode_document, keep
@@ -12,6 +13,7 @@ from repropack._cli.stated import reading_limits
 from repropack._cli.status import IDENTICAL, STATUS_BY_VERDICT
 
 if TYPE_CHECKING:
+    from repropack._run.documents import DocumentKind
     from repropack.models.proofreading import Values
 
 
@@ -21,8 +23,12 @@ def values(arguments: Namespace) -> Answer:
     from repropack._present.claim_values import WRITERS
     from repropack.values import package_values
 
-    output = arguments.output
-    kept = ReportFile(output, arguments.package, option="--output") if output else None
+    output, kept = arguments.output, None
+    if output:
+        kind = _kind(arguments.format)
+        kept = ReportFile(
+            output, arguments.package, kind=kind, option="--output", force=arguments.force
+        )
     found = package_values(arguments.package, limits=reading_limits(arguments))
     if arguments.format == "json":
         content = encode_document(found) if output else ascii_document(found)
@@ -30,6 +36,16 @@ def values(arguments: Namespace) -> Answer:
         content = WRITERS[arguments.format](found)
     told = Answer(b"" if output else content, IDENTICAL, warning=_failing(found))
     return keep(told, kept, lambda: content)
+
+
+def _kind(form: str) -> DocumentKind:
+    """The kind of file that holds values in a format."""
+    from repropack._present.claim_values import are_values
+    from repropack._run.documents import DocumentKind, json_kind
+
+    if form == "json":
+        return json_kind("values in json", "schema", "repropack/values/")
+    return DocumentKind(f"values in {form}", partial(are_values, form=form), whole=False)
 
 
 def _failing(found: Values) -> str | None:

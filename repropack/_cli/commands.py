@@ -104,7 +104,9 @@ def verify(arguments: Namespace) -> Answer:
 
     limits, run_limits = stated_limits(arguments)
     consent = stated_consent(arguments, run_limits)
-    kept = ReportFile(arguments.report, arguments.package) if arguments.report else None
+    kept = None
+    if arguments.report is not None:
+        kept = ReportFile(arguments.report, arguments.package, force=arguments.force)
     record = record_file(arguments)
     with progress() as on_step:
         report = verify_package(
@@ -183,13 +185,14 @@ def audit(arguments: Namespace) -> Answer:
     from repropack._cli.report_file import ReportFile
     from repropack._present.audit_figure import figure_bytes, figure_format
     from repropack._present.text_audit import audit_text, plan_line
+    from repropack._run.documents import FIGURES
     from repropack.audit import DEFAULT_MAX_RUNS, audit_project
 
     _require_named(arguments)
     kept = None
     if arguments.figure is not None:
-        figure_format(arguments.figure)
-        kept = ReportFile(arguments.figure, option="--figure")
+        kind = FIGURES[f".{figure_format(arguments.figure)}"]
+        kept = ReportFile(arguments.figure, kind=kind, option="--figure", force=arguments.force)
     with progress() as on_step:
         report = audit_project(
             arguments.project,

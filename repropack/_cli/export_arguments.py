@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from repropack._cli.arguments import add_force
+
 
 def add_export_arguments(verb: argparse.ArgumentParser) -> None:
     """Add what ``export`` takes beside its package, limits and format.
@@ -23,7 +25,7 @@ def add_export_arguments(verb: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="what to write; a bag is a zip where PATH ends in .zip, else a folder",
     )
-    verb.add_argument("--force", action="store_true", help="replace an earlier export")
+    add_force(verb, "an earlier export of the same kind")
     verb.add_argument(
         "--verification",
         metavar="REPORT.json",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from repropack._cli import page_help
-from repropack._cli.arguments import add_format, add_limit, add_package, add_verb
+from repropack._cli.arguments import add_force, add_format, add_limit, add_package, add_verb
 
 
 def add_report(verbs: Any) -> None:
@@ -33,8 +33,6 @@ def add_report(verbs: Any) -> None:
         metavar="FILE",
         help="a report that `verify --report` kept of this very package, to show as well",
     )
-    verb.add_argument(
-        "--force", action="store_true", help="replace a file that is no page of a package"
-    )
+    add_force(verb, "a page that is there")
     add_limit(verb)
     add_format(verb)

@@ -1,6 +1,7 @@
 """A file that is kept beside an answer: written aside, read back, then renamed.
 
-Where it may lie is settled before anything runs. A package is never touched.
+Where it may lie, and what it may replace, is settled before anything runs. A package is never
+touched.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from repropack._run.documents import REPORT, DocumentKind, check_document
 from repropack._run.durable import forget_cached, os_problem
 from repropack._run.target import publish_file
 from repropack.errors import CouldNotRunError, UsageError
@@ -27,20 +29,31 @@ _WORDS = {
 class ReportFile:
     """A target that is outside the package and can be written."""
 
-    def __init__(self, file: str, *packages: str | Path, option: str = "--report") -> None:
+    def __init__(
+        self,
+        file: str,
+        *packages: str | Path,
+        kind: DocumentKind = REPORT,
+        option: str = "--report",
+        force: bool = False,
+    ) -> None:
         """Settle where the report goes.
 
         Args:
-            file: The path that was asked for; an existing regular file is replaced.
+            file: The path that was asked for.
             packages: What is read, which is never changed.
+            kind: What it will be.
             option: The option that names the file, and what is said of it when that fails.
+            force: Whether one of the same kind that stands there is replaced.
 
         Raises:
             UsageError: inside the package or the package itself, no such folder, one that cannot
-                be written in, or there already and not a regular file.
+                be written in, or something is there that may not be replaced.
         """
         self._target = Path(file).resolve()
         self._what = _WORDS[option]
+        self._kind = kind
+        self._force = force
         if any(_is_within(self._target, Path(package)) for package in packages):
             raise UsageError(
                 f"{file}: expected a {self._what} file outside the package, observed one inside",
@@ -50,6 +63,7 @@ class ReportFile:
             raise UsageError(f"{file}: expected an existing folder, observed none")
         if os.path.lexists(self._target) and not self._target.is_file():
             raise UsageError(f"{file}: expected a file, observed something else")
+        check_document(Path(file).absolute(), kind, force=force)
         try:
             handle, aside = self._aside()
         except OSError as error:
@@ -70,6 +84,8 @@ class ReportFile:
             self._write(content)
         except OSError as error:
             raise CouldNotRunError(f"the {self._what} was not kept: {os_problem(error)}") from error
+        except UsageError as error:  # something came there meanwhile
+            raise CouldNotRunError(f"the {self._what} was not kept: {error.message}") from error
 
     def _aside(self) -> tuple[int, Path]:
         prefix = f".{self._target.name}."
@@ -87,7 +103,8 @@ class ReportFile:
                 forget_cached(handle)
             if aside.read_bytes() != content:
                 raise OSError(f"{self._target}: it was read back and is not what was written")
-            publish_file(aside, self._target, force=True)
+            check_document(self._target, self._kind, force=self._force)
+            publish_file(aside, self._target, force=self._force)
         finally:
             aside.unlink(missing_ok=True)
 

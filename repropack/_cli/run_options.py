@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from repropack._cli.argument_types import read_count, read_digest, read_input
+from repropack._cli.arguments import add_force
 
 
 def add_confinement(verb: argparse.ArgumentParser, trust: str, **more: Any) -> None:
@@ -52,6 +53,7 @@ def add_zoom(verb: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with --zoom: keep the arrays of both sides, and what they are made of, as npz",
     )
+    add_force(verb, "a file of arrays that is there")
     verb.add_argument(
         "--repeat",
         type=read_count,

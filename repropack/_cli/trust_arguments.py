@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from repropack._cli import trust_help
-from repropack._cli.arguments import add_format, add_limit, add_package, add_verb
+from repropack._cli.arguments import add_force, add_format, add_limit, add_package, add_verb
 
 
 def add_sign(verbs: Any) -> None:
@@ -31,9 +31,7 @@ def add_sign(verbs: Any) -> None:
         metavar="STATEMENT",
         help="where a package's statement goes (default: FILE.intoto.json)",
     )
-    verb.add_argument(
-        "--force", action="store_true", help="replace the statement of another package"
-    )
+    add_force(verb, "the statement of another package")
     add_limit(verb)
     add_format(verb)
 
@@ -55,6 +53,7 @@ def add_certify(verbs: Any) -> None:
     verb.add_argument(
         "--page", metavar="PAGE", help="also write it as one self-contained HTML page"
     )
+    add_force(verb, "a page that is there")
     add_limit(verb)
     add_format(verb)
 
@@ -70,9 +69,7 @@ def add_publish(verbs: Any) -> None:
     )
     add_package(verb)
     verb.add_argument("directory", metavar="DIR", help="the folder to make")
-    verb.add_argument(
-        "--force", action="store_true", help="replace a folder that was published before"
-    )
+    add_force(verb, "a folder that was published before")
     add_limit(verb)
     add_format(verb)
 
@@ -120,3 +117,4 @@ def add_record(verb: argparse.ArgumentParser) -> None:
         metavar="RECORD",
         help="also keep what was found as a statement for `sign` and `certify`",
     )
+    add_force(verb, "a report or record that is there")

@@ -39,11 +39,13 @@ def certify(arguments: Namespace) -> Answer:
     from repropack._cli.report_file import ReportFile
     from repropack._present.certificate_page import certificate_page
     from repropack._present.text_certify import certificate_text
+    from repropack._run.documents import PAGE
     from repropack.certify import certify_package
 
     kept = None
     if arguments.page is not None:
-        kept = ReportFile(arguments.page, arguments.package, *arguments.records, option="--page")
+        read = (arguments.package, *arguments.records)
+        kept = ReportFile(arguments.page, *read, kind=PAGE, option="--page", force=arguments.force)
     certificate = certify_package(
         arguments.package,
         arguments.records,
@@ -73,6 +75,7 @@ def record_file(arguments: Namespace) -> ReportFile | None:
     """Where ``verify`` keeps its record; settled, like the time, before anything runs."""
     from repropack._cli.report_file import ReportFile
     from repropack._run.clock import present_moment
+    from repropack._run.documents import RECORD
 
     if arguments.record is None:
         return None
@@ -85,7 +88,9 @@ def record_file(arguments: Namespace) -> ReportFile | None:
             hint="the record is a statement to be signed, the report the whole evidence",
         )
     present_moment()
-    return ReportFile(arguments.record, arguments.package, option="--record")
+    return ReportFile(
+        arguments.record, arguments.package, kind=RECORD, option="--record", force=arguments.force
+    )
 
 
 def record_bytes(report: VerificationReport, package: str, limits: Limits) -> bytes:

@@ -65,12 +65,15 @@ def zoom(
     from repropack._format.npz import write_npz
     from repropack._format.paths import shown_path
     from repropack._read.sides import read_side
+    from repropack._run.documents import ARRAYS
     from repropack.zoom import ZoomOptions, zoom_difference
 
     kept = None
     if arguments.save is not None:
         sides = (read_side(side).path for side in (arguments.left, arguments.right))
-        kept = ReportFile(arguments.save, *sides, option="--save")
+        kept = ReportFile(
+            arguments.save, *sides, kind=ARRAYS, option="--save", force=arguments.force
+        )
     with progress() as on_step:
         found, arrays = zoom_difference(
             difference,

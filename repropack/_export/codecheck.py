@@ -20,6 +20,7 @@ from repropack.models.reports import VerificationReport
 
 CODECHECK = "codecheck.yml"
 _SPECIFICATION = "https://codecheck.org.uk/spec/config/1.0/"
+_BEGIN = f'---\nversion: "{_SPECIFICATION}"\n'.encode()
 _TO_FILL_IN = """\
 # To be written by the codechecker, who alone can say it:
 #
@@ -67,6 +68,18 @@ def codecheck_bytes(
     if verification is not None:
         told |= _found(verification)
     return f"---\n{yaml_text(told)}{_TO_FILL_IN}".encode()
+
+
+def is_draft(data: bytes) -> bool:
+    """Whether a file is a draft in which nobody has written: what is to fill in still stands there.
+
+    Args:
+        data: The file.
+
+    Returns:
+        True where it begins and ends as a draft does.
+    """
+    return data.startswith(_BEGIN) and data.endswith(_TO_FILL_IN.encode())
 
 
 def _is_result(entry: Entry) -> bool:

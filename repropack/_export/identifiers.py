@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_LINES = re.compile(rb"(swh:1:dir:[0-9a-f]{40}  source/\n)?swh:1:dir:[0-9a-f]{40}  \./\n")
+
 
 def identifiers_bytes(source_swhid: str | None, content_swhid: str) -> bytes:
     r"""List the identifiers of source and whole tree, a line each with what it names.
@@ -19,3 +23,15 @@ def identifiers_bytes(source_swhid: str | None, content_swhid: str) -> bytes:
     """
     source = "" if source_swhid is None else f"{source_swhid}  source/\n"
     return f"{source}{content_swhid}  ./\n".encode("ascii")
+
+
+def are_identifiers(data: bytes) -> bool:
+    """Whether a file is such a list and nothing more.
+
+    Args:
+        data: The file.
+
+    Returns:
+        True where it has the lines that are written, in their order.
+    """
+    return _LINES.fullmatch(data) is not None

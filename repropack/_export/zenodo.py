@@ -6,6 +6,7 @@ Source: https://developers.zenodo.org/#representation, as the deposit interface 
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from typing import Any
 
 from repropack._export.people import is_identifier
@@ -16,6 +17,12 @@ from repropack.models.manifest import PackageMetadata
 ZENODO = ".zenodo.json"
 _OWN_PREFIX = "10.5281/"
 """Zenodo assigns these itself and refuses one that it has not reserved for the deposit."""
+
+_ALWAYS = frozenset({"access_right", "creators", "title", "version"})
+_OPTIONAL = frozenset({
+    "upload_type", "publication_date", "description", "license", "keywords", "doi",
+    "related_identifiers",
+})  # fmt: skip
 
 
 def zenodo_deposit(metadata: PackageMetadata) -> tuple[dict[str, Any], tuple[LackingKey, ...]]:
@@ -45,6 +52,18 @@ def zenodo_deposit(metadata: PackageMetadata) -> tuple[dict[str, Any], tuple[Lac
     }
     deposit |= {name: value for name, value in optional.items() if value}
     return deposit, tuple(_lacking(metadata, deposit))
+
+
+def is_deposit(members: Mapping[str, object]) -> bool:
+    """Whether the members of a document are those of a deposit's metadata as it is written here.
+
+    Args:
+        members: Of the whole document.
+
+    Returns:
+        True where all that are always written are there, and no other than are ever written.
+    """
+    return _ALWAYS <= members.keys() <= _ALWAYS | _OPTIONAL
 
 
 def _creator(author: Author) -> dict[str, str]:

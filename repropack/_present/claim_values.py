@@ -35,6 +35,14 @@ _TEX = MappingProxyType(
 )
 _TEX_SPECIAL = re.compile(r"[\\{}$&#%_^~]")
 _COLUMNS = ("id", "kind", "held", "text", "exact", "expected", "sentence", "macro")
+_FIRST = "Values of the claims of "
+_BEGINS = MappingProxyType(
+    {
+        "tex": f"% {_FIRST}".encode(),
+        "md": f"<!-- {_FIRST}".encode(),
+        "csv": f"{','.join(_COLUMNS)}\r\n".encode(),
+    }
+)
 _FORMULA = re.compile(r"^[=@+\t\r-]")
 
 
@@ -122,6 +130,19 @@ WRITERS: Mapping[str, Callable[[Values], bytes]] = MappingProxyType(
 """What writes values, by the name of the format."""
 
 
+def are_values(data: bytes, form: str) -> bool:
+    """Whether a file holds values as one of the writers here writes them.
+
+    Args:
+        data: The file, or its first 4096 bytes.
+        form: The name of the format.
+
+    Returns:
+        True where it begins as those files do.
+    """
+    return data.startswith(_BEGINS[form])
+
+
 def escape_tex(text: str) -> str:
     r"""Return a text that LaTeX prints character by character.
 
@@ -136,7 +157,7 @@ def _head(values: Values) -> list[str]:
     package = values.package
     named = f"{escape_text(package.name)} {escape_text(package.version)}"
     return [
-        f"Values of the claims of {named}, evidence digest {values.evidence_digest}.",
+        f"{_FIRST}{named}, evidence digest {values.evidence_digest}.",
         "Made by `repropack values`: do not edit.",
     ]
 

@@ -171,11 +171,11 @@ def identity_lines(
     package_digest: str | None,
     evidence_digest: str | None,
     *,
-    damaged: bool = False,
+    confirmed: bool = True,
 ) -> list[str]:
-    """Title, name, version and digests; of a damaged package called what its manifest says."""
+    """Title, name, version and digests; unless a check confirmed them, as the manifest's words."""
     lines = []
-    if damaged and package_digest is not None:
+    if not confirmed and package_digest is not None:
         lines += wrap("Its manifest says, and nothing here confirms:")
     if package is not None:
         lines += wrap(escape_text(package.title), rest="  ")
@@ -215,7 +215,7 @@ def _identity(report: CheckReport) -> list[str]:
         report.package,
         report.package_digest,
         report.evidence_digest,
-        damaged=report.verdict == "damaged",
+        confirmed=report.verdict != "damaged",
     )
 
 

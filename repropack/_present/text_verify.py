@@ -135,7 +135,7 @@ def _identity(report: VerificationReport) -> list[str]:
         report.package,
         report.package_digest,
         report.evidence_digest,
-        damaged=report.verdict == "damaged",
+        confirmed=report.checked or report.verdict in {"identical", "differs"},
     )
 
 

@@ -1,4 +1,4 @@
-"""What an export may replace: a bag of a package, a zip of one, or a document; never a package."""
+"""What an export may replace: an earlier one of its kind; never a package."""
 
 from __future__ import annotations
 
@@ -13,24 +13,34 @@ from repropack._export.bagit import (
     payload_manifest,
     tag_manifest,
 )
+from repropack._export.codecheck import is_draft
+from repropack._export.identifiers import are_identifiers
+from repropack._export.zenodo import is_deposit
 from repropack._format.layout import MANIFEST
 from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT
+from repropack._run.documents import DocumentKind, canonical_object, check_document
 from repropack._run.target import Replaced, check_free
 from repropack.errors import UsageError
+from repropack.models.export import ExportFormat
 
 _MAX_NAME_BYTES = 1024
 _TAGS = frozenset({
     DECLARATION, INFO, *map(payload_manifest, ALGORITHMS), *map(tag_manifest, ALGORITHMS),
 })  # fmt: skip
+_DOCUMENTS: dict[ExportFormat, DocumentKind] = {
+    "zenodo": DocumentKind("a deposit's metadata", lambda data: is_deposit(canonical_object(data))),
+    "codecheck": DocumentKind("a draft that nobody has filled in", is_draft),
+    "swhid": DocumentKind("a list of identifiers", are_identifiers),
+}
 
 
-def check_export_target(target: Path, package: Path, *, bag: bool, force: bool) -> None:
+def check_export_target(target: Path, package: Path, *, to: ExportFormat, force: bool) -> None:
     """Refuse a target that is the package or lies in it, or that exists and may not be replaced.
 
     Args:
         target: What is to be made: for a bag a zip where its name ends in ``.zip``, else a folder.
         package: What is exported, which is never changed.
-        bag: Whether a bag is to be made, and not a document.
+        to: What is made: a bag, or one kind of document.
         force: Whether an earlier export that stands there may be replaced.
 
     Raises:
@@ -42,9 +52,8 @@ def check_export_target(target: Path, package: Path, *, bag: bool, force: bool) 
             f"{target.name}: expected a path outside the package, observed one inside",
             hint="a package is never changed; give another path with -o",
         )
-    if not bag:
-        document = Replaced("a document", "a document that is no zip")
-        check_free(target, document, _document_hindrance, force=force, directory=False)
+    if to in _DOCUMENTS:
+        check_document(target, _DOCUMENTS[to], force=force)
     elif target.suffix == ".zip":
         zipped = Replaced("a bag", "the zip of a bag")
         check_free(target, zipped, _zip_hindrance, force=force, directory=False)
@@ -55,13 +64,6 @@ def check_export_target(target: Path, package: Path, *, bag: bool, force: bool) 
                 "it"
             )
         check_free(target, Replaced("a bag", "a bag"), _bag_hindrance, force=force, directory=True)
-
-
-def _document_hindrance(target: Path) -> str | None:
-    if target.is_symlink() or not target.is_file():
-        return "something else"
-    with target.open("rb") as stream:
-        return "a zip" if stream.read(2) == LOCAL_SIGNATURE[:2] else None
 
 
 def _zip_hindrance(target: Path) -> str | None:

@@ -14,7 +14,7 @@ from repropack._format.layout import PAGE
 from repropack._format.page_head import page_version
 from repropack._version import __version__
 from repropack.check import check_package
-from repropack.errors import IntegrityError, PackageFormatError, UsageError
+from repropack.errors import IntegrityError, UsageError
 from repropack.models.reports import VerificationReport
 from tests.support import reports
 from tests.support.hostile import OTHER_PAGE, page_of_package, take_apart
@@ -89,10 +89,10 @@ def test_a_verification_is_read_strictly(lab_package: Path, tmp_path: Path, dige
     file = verification(tmp_path, package_digest=digest)
     document = json.loads(file.read_bytes())
     file.write_text(json.dumps(document, indent=1))
-    with pytest.raises(PackageFormatError, match="canonical JSON"):
+    with pytest.raises(UsageError, match="observed: .*canonical JSON"):
         report_package(lab_package, verification=file)
     file.write_text("[]\n")
-    assert main(["report", str(lab_package), "--verification", str(file)]) == 3
+    assert main(["report", str(lab_package), "--verification", str(file)]) == 2
 
 
 def test_nothing_but_a_page_is_replaced(
@@ -101,19 +101,21 @@ def test_nothing_but_a_page_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Another file with --force alone; the default name is the package's."""
+    """And that with --force alone; the default name is the package's."""
     monkeypatch.chdir(tmp_path)
     assert main(["report", str(lab_package)]) == 0
     made = tmp_path / "replay-lab-1.0.0.html"
     first = made.read_bytes()
-    assert main(["report", str(lab_package)]) == 0
-    assert made.read_bytes() == first
-    made.write_text("mine")
     assert main(["report", str(lab_package)]) == 2
-    assert "expected a page to replace, observed another file" in capsys.readouterr().err
-    assert made.read_text() == "mine"
+    assert "or --force to replace a page" in capsys.readouterr().err
+    made.write_bytes(first[:200])
     assert main(["report", str(lab_package), "--force"]) == 0
     assert made.read_bytes() == first
+    made.write_text("mine")
+    assert main(["report", str(lab_package), "--force"]) == 2
+    told = "expected a page as repropack writes it to replace, observed something else"
+    assert told in capsys.readouterr().err
+    assert made.read_text() == "mine"
 
 
 def test_a_damaged_package_has_no_page(lab_package: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from repropack._cli.main import main
 from repropack._compare.outcomes import compare_runs
 from repropack._read.package import open_package
 from repropack._repeating import repeat_apart
+from repropack._run.documents import ARRAYS
 from repropack._run.execute import Launcher
 from repropack._run.repeat import RepeatedStep, repeat_step
 from repropack._run.zoom import SeenStep
@@ -320,6 +321,7 @@ def test_diff_zooms_and_keeps_the_arrays(
     assert "elements: batch: all 64 elements, at most 441.0 batch[0] expected 42" in text
     assert "made of: state:sampler/state/state/$int: expected" in text
     assert "not confined (repropack ships the source" in text
+    assert ARRAYS.is_one(kept.read_bytes()[:4096])
     with np.load(kept) as arrays:
         assert sorted(arrays) == ["left.batch", "right.batch"]
         assert (arrays["left.batch"][0], arrays["right.batch"][0]) == (42, 140)

@@ -80,6 +80,7 @@ def verification(**changes: Any) -> VerificationReport:
     fields: dict[str, Any] = {
         "path": "/home/ann/private/lab.zip",
         "verdict": "identical",
+        "checked": True,
         "package": metadata(),
         "package_digest": PACKAGE_DIGEST,
         "evidence_digest": EVIDENCE_DIGEST,

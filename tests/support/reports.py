@@ -370,6 +370,7 @@ def verification(**changes: Any) -> VerificationReport:
     fields: dict[str, Any] = {
         "path": "lab.zip",
         "verdict": "identical",
+        "checked": True,
         "package": metadata(),
         "package_digest": PACKAGE_DIGEST,
         "evidence_digest": EVIDENCE_DIGEST,

@@ -399,8 +399,8 @@ def test_a_report_is_kept_whatever_the_verdict(
     """The file holds the document, replaces an older one, and nothing is left beside it."""
     replace(monkeypatch, VERIFY, report)
     file = tmp_path / "report.json"
-    file.write_text("older")
-    main(["verify", "lab.zip", "--report", str(file)])
+    file.write_text('{"schema":"repropack/verification-report/v1"}\n')
+    main(["verify", "lab.zip", "--report", str(file), "--force"])
     assert read_document(type(report), file.read_bytes(), where="report") == report
     assert file.stat().st_mode & 0o777 == 0o644
     assert list(tmp_path.iterdir()) == [file]

@@ -249,6 +249,7 @@ def unanswered_verification(**changes: Any) -> Any:
 def damaged_verification() -> Any:
     return reports.verification(
         verdict="damaged",
+        checked=False,
         runs=(),
         confinement=None,
         not_verified=(),
@@ -787,6 +788,15 @@ def test_a_long_place_has_its_evidence_below() -> None:
     lines = verify_text(differing_verification(runs=(run,))).splitlines()
     place = lines.index(f"first divergence: step 1 · {'s' * 60}")
     assert lines[place + 1] == f"{'':18}inputs equal (contributions), output differs"
+
+
+def test_what_no_check_confirmed_is_what_the_manifest_says() -> None:
+    """An answer that ended before the check says so above the digests; one after it does not."""
+    said = "Its manifest says, and nothing here confirms:\nIdentical printed losses"
+    assert said in verify_text(unanswered_verification(checked=False))
+    assert "nothing here confirms" not in verify_text(unanswered_verification())
+    unread = {"package": None, "package_digest": None, "evidence_digest": None, "checked": False}
+    assert "nothing here confirms" not in verify_text(unanswered_verification(**unread))
 
 
 def test_an_answer_that_ended_early_keeps_what_it_found() -> None:

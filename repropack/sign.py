@@ -25,6 +25,7 @@ from repropack._read.beside import (
     begin_of,
     next_signature,
     read_beside,
+    read_unnamed,
     signature_files,
     statement_place,
 )
@@ -156,7 +157,10 @@ def _check_place(subject: _Subject, package: Path, *, force: bool) -> None:
         raise UsageError(f"{place.name}: expected an existing folder, observed none")
     if not os.path.lexists(place):
         return
-    data = read_beside(place, "a statement", MAX_STATEMENT_BYTES)
+    try:
+        data = read_unnamed(place, "a statement", MAX_STATEMENT_BYTES)
+    except ValueError as error:
+        raise UsageError(f"{place.name}: {error}") from error
     if data == subject.statement and not place.is_symlink():
         return
     if not STATEMENT.is_one(data) or place.is_symlink():

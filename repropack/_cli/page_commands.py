@@ -34,5 +34,4 @@ def _target(arguments: Namespace, target: str) -> ReportFile:
     from repropack._cli.report_file import ReportFile
     from repropack._run.documents import PAGE
 
-    read = [arguments.package, *([arguments.verification] if arguments.verification else [])]
-    return ReportFile(target, *read, kind=PAGE, option="-o", force=arguments.force)
+    return ReportFile(target, arguments.package, kind=PAGE, option="-o", force=arguments.force)

@@ -10,6 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from repropack._read.beside import observed_at
 from repropack._run.documents import REPORT, DocumentKind, check_document
 from repropack._run.durable import forget_cached, os_problem
 from repropack._run.target import publish_file
@@ -62,7 +63,7 @@ class ReportFile:
         if not self._target.parent.is_dir():
             raise UsageError(f"{file}: expected an existing folder, observed none")
         if os.path.lexists(self._target) and not self._target.is_file():
-            raise UsageError(f"{file}: expected a file, observed something else")
+            raise UsageError(f"{file}: expected a file, observed {observed_at(self._target)}")
         check_document(Path(file).absolute(), kind, force=force)
         try:
             handle, aside = self._aside()

@@ -96,7 +96,7 @@ def read_unnamed(path: Path, what: str, max_bytes: int) -> bytes:
             path.
     """
     try:
-        with _open_regular(path, what) as stream:
+        with open_regular(path, what) as stream:
             data = stream.read(max_bytes + 1)
     except OSError as error:
         raise ValueError(f"expected {what}, observed {error.strerror!r}") from error
@@ -116,14 +116,34 @@ def begin_of(path: Path, max_bytes: int) -> bytes:
         They; none where there is no regular file that can be read.
     """
     try:
-        with _open_regular(path, "a file") as stream:
+        with open_regular(path, "a file") as stream:
             return stream.read(max_bytes)
     except (OSError, ValueError):
         return b""
 
 
-def _open_regular(path: Path, what: str) -> BinaryIO:
-    """Open a file without waiting for anybody, and nothing that is none: not even to look."""
+def observed_at(path: Path) -> str:
+    """What lies at a path, for a message: ``a fifo``, ``a folder``, or ``no such file``."""
+    try:
+        return KINDS.get(stat.S_IFMT(os.stat(path).st_mode), "something else")  # noqa: PTH116
+    except (OSError, ValueError):
+        return "a link to nothing" if path.is_symlink() else "no such file"
+
+
+def open_regular(path: Path, what: str) -> BinaryIO:
+    """Open a file without waiting for anybody, and nothing that is none: not even to look.
+
+    Args:
+        path: The file; a link is followed.
+        what: What it should be, for the message.
+
+    Returns:
+        It, from its first byte.
+
+    Raises:
+        OSError: it is not there or cannot be read.
+        ValueError: it is no regular file; says what was expected and observed, without any path.
+    """
     try:
         found = os.stat(path)  # noqa: PTH116 - the error names no path
         if stat.S_ISREG(found.st_mode):

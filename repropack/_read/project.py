@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from repropack._format.layout import AUTHOR_READMES, INPUTS, SOURCE
 from repropack._format.state import encode_value
+from repropack._read.beside import observed_at
 from repropack._read.project_default import DEFAULT_SOURCE, find_default, is_default
 from repropack._read.project_faults import (
     Issue,
@@ -304,9 +305,12 @@ def _project_file(path: Path) -> Path:
         for name in (PROJECT_FILE, PYPROJECT_FILE):
             if (path / name).is_file():
                 return path / name
+            if (found := path / name).exists():
+                raise UsageError(f"{found}: expected a file, observed {observed_at(found)}")
         raise _no_project(path)
     if path.suffix != ".toml" or not path.is_file():
-        raise UsageError(f"{path}: expected a project folder or a .toml file")
+        observed = observed_at(path)
+        raise UsageError(f"{path}: expected a project folder or a .toml file, observed {observed}")
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from repropack._format.digests import digest_stream
 from repropack._format.layout import INPUTS, SOURCE, media_type_of
+from repropack._read.beside import open_regular
 from repropack._read.package import Package
 from repropack._read.project import InputFile, Project
 from repropack._run.folders import files_below
@@ -117,9 +119,19 @@ def _fetch(entry: Entry, place: Path | None, copy: Path) -> None:
             hint=f"get it and give --input {name}=PATH",
         )
     try:
-        shutil.copyfile(place, copy)
+        with open_regular(place, "a file") as source, copy.open("xb") as target:
+            size = os.fstat(source.fileno()).st_size
+            if size == entry.size:  # else it is another, however large
+                shutil.copyfileobj(source, target)
     except OSError as error:
         raise UsageError(f"--input {name}: {place}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"--input {name}: {place}: {error}") from error
+    if size != entry.size:
+        raise UsageError(
+            f"--input {name}: {place}: expected {entry.digest} ({entry.size} bytes), "
+            f"observed {size} bytes"
+        )
     with copy.open("rb") as stream:
         digest, size = digest_stream(stream)
     if (digest, size) != (entry.digest, entry.size):

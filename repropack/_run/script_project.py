@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from repropack._read.beside import observed_at
 from repropack._read.named_files import (
     TEXT_SUFFIXES,
     files_named,
@@ -69,7 +70,8 @@ def read_script_project(
         OSError: a folder cannot be searched.
     """
     if not script.is_file():
-        raise UsageError(f"--script: expected a file, observed none: {str(script)!r}")
+        observed = observed_at(script)
+        raise UsageError(f"--script: expected a file, observed {observed}: {str(script)!r}")
     if script.suffix not in _RUNNERS:
         raise UsageError(
             f"--script: expected a file that ends in .py or .sh, observed {script.name!r}",

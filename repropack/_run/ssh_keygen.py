@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from repropack._format.paths import shown_path
+from repropack._read.beside import observed_at
 from repropack.errors import CouldNotRunError, UsageError
 
 _NAME = "ssh-keygen"
@@ -84,7 +86,7 @@ def sign_file(file: Path, key: Path, namespace: str) -> Path:
     """
     if not key.is_file():
         raise UsageError(
-            f"{key}: expected a key, observed no file",
+            f"{shown_path(key)}: expected a key, observed {observed_at(key)}",
             hint="give a private key, or a public key whose private one is with an agent",
         )
     command = [find_ssh_keygen(), "-q", "-Y", "sign", "-f", str(key.absolute())]

@@ -286,7 +286,8 @@ class VerificationReport(Document):
     """What ``verify`` found: the verdict first, then the evidence.
 
     ``checked`` says whether the check ended and found nothing; where it did not, ``package`` and
-    both digests are what the package's manifest says, and nothing confirms them. ``expectations_failed`` names comparisons that came out otherwise than expected, and
+    both digests are what the package's manifest says, and nothing confirms them.
+    ``expectations_failed`` names comparisons that came out otherwise than expected, and
     ``claims_failed`` claims that do not hold, as the package itself says; ``claims`` holds each
     claim as it is stored and as it comes out here, which is no part of the verdict. ``after`` holds
     what the commands after the runs wrote here against what is packaged, null where the plan has

@@ -89,7 +89,7 @@ def test_a_verification_is_read_strictly(lab_package: Path, tmp_path: Path, dige
     file = verification(tmp_path, package_digest=digest)
     document = json.loads(file.read_bytes())
     file.write_text(json.dumps(document, indent=1))
-    with pytest.raises(UsageError, match="observed: .*canonical JSON"):
+    with pytest.raises(UsageError, match=r"observed: .*canonical JSON"):
         report_package(lab_package, verification=file)
     file.write_text("[]\n")
     assert main(["report", str(lab_package), "--verification", str(file)]) == 2

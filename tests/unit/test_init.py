@@ -431,7 +431,7 @@ def test_a_shell_script(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gone.py", "--script: expected a file, observed none: '{}/gone.py'"),
+        ("gone.py", "--script: expected a file, observed no such file: '{}/gone.py'"),
         ("run.R", "--script: expected a file that ends in .py or .sh, observed 'run.R'"),
     ],
 )

@@ -160,7 +160,7 @@ def test_a_record_that_contradicts_itself_is_none(
 ) -> None:
     """Moment, verdict, runs, numbers, properties and first difference follow from each other."""
     honest = statement(report).predicate.repropack.runs
-    told = {
+    told: dict[str, dict[str, Any]] = {
         "unequal": {"equal": False, "repeats": True},
         "repeats": {"repeats": True},
         "unknown": {"repeats": None},

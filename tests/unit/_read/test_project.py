@@ -359,7 +359,17 @@ def test_other_kind_of_file(tmp_path):
     path = write(tmp_path, MINIMAL, "package.zip")
     with pytest.raises(UsageError) as caught:
         load_project(path)
-    assert str(caught.value) == f"{path}: expected a project folder or a .toml file"
+    expected = f"{path}: expected a project folder or a .toml file"
+    assert str(caught.value) == f"{expected}, observed a file"
+
+
+def test_a_project_file_that_is_none_is_named_by_its_kind(tmp_path):
+    """Nobody waits for a pipe that nobody writes to."""
+    pipe = tmp_path / "repropack.toml"
+    os.mkfifo(pipe)
+    for given in (tmp_path, pipe):
+        with pytest.raises(UsageError, match="observed a fifo"):
+            load_project(given)
 
 
 def test_unreadable_file(tmp_path, monkeypatch):

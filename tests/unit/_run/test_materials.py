@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_what_is_held_elsewhere_comes_from_its_reader(command: Base, tmp_path: P
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"data/big.bin": "other\n"}, "expected {big} (18 bytes), observed {other} (6 bytes)"),
+        ({"data/big.bin": "other\n"}, "expected {big} (18 bytes), observed 6 bytes"),
         (
             {"data/big.bin": "too large to pick\n"},
             "expected {big} (18 bytes), observed {pick} (18 bytes)",
@@ -122,17 +123,34 @@ def test_what_is_held_elsewhere_comes_from_its_reader(command: Base, tmp_path: P
 def test_another_file_is_refused(
     command: Base, given: dict[str, str], message: str, tmp_path: Path
 ):
-    """By size and digest, both named."""
+    """By its size, which is looked at before it is copied, or by its digest."""
     (text,) = given.values()
     place = write_files(tmp_path / "mine", {"x": text}) / "x"
     (tmp_path / "out").mkdir()
     digests = {
         name: f"sha256:{hashlib.sha256(data).hexdigest()}"
-        for name, data in {"big": BIG, "other": b"other\n", "pick": b"too large to pick\n"}.items()
+        for name, data in {"big": BIG, "pick": b"too large to pick\n"}.items()
     }
     with open_package(command.package) as package, pytest.raises(UsageError) as caught:
         unpack_materials(package, tmp_path / "out", {"inputs/data/big.bin": place})
     assert caught.value.message == f"--input data/big.bin: {place}: {message.format(**digests)}"
+
+
+@pytest.mark.parametrize(
+    ("given", "observed"),
+    [("pipe", "a fifo"), (os.devnull, "a device"), ("/dev/zero", "a device"), (".", "a folder")],
+)
+def test_what_is_no_file_is_neither_waited_for_nor_copied(
+    command: Base, given: str, observed: str, tmp_path: Path
+):
+    """A pipe never ends, and neither do zeros."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "out").mkdir()
+    place = tmp_path / given
+    with open_package(command.package) as package, pytest.raises(UsageError) as caught:
+        unpack_materials(package, tmp_path / "out", {"data/big.bin": place})
+    said = f"expected a file, observed {observed}"
+    assert caught.value.message == f"--input data/big.bin: {place}: {said}"
 
 
 def test_without_it_there_is_no_run(command: Base, tmp_path: Path):

@@ -36,7 +36,7 @@ def test_it_is_found_in_absolute_folders_alone(
 
 def test_a_key_that_is_none_is_wrong_use(tmp_path: Path) -> None:
     """Before anything is started."""
-    with pytest.raises(UsageError, match="none: expected a key, observed no file"):
+    with pytest.raises(UsageError, match="none: expected a key, observed no such file"):
         sign_file(tmp_path / "f", tmp_path / "none", "n")
 
 

@@ -79,9 +79,9 @@ def certify_package(
         raise UsageError("expected --signers with --revoked, observed none")
     listed = None if signers is None else read_signer_list(signers, revoked)
     starts = Starts()
+    read = _read(records)
     with open_package(path, limits=limits) as package:
         check_intact(package)
-        read = _read(records)
         facts = package_facts(package, places_named(one.statement for one in read.values()))
         counted = [_counted(digest, one, facts, listed, starts) for digest, one in read.items()]
         verifiers = count_verifiers(counted)

@@ -74,10 +74,10 @@ def export_package(
     if target is not None:
         check_export_target(target, Path(path), to=to, force=force)
     with open_package(path, limits=limits) as package:
-        check_intact(package)
         found = None
         if verification is not None:
             found = read_verification(verification, package.package_digest, limits=limits)
+        check_intact(package)
         source = source_swhid(package.container, package.manifest.entries)
         job = _Export(package, target, force, source, content_swhid(package))
         files, size, lacking = job.write(to, found)

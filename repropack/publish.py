@@ -19,7 +19,12 @@ from repropack._format.sshsig import MAX_SIGNATURE_BYTES, read_signature
 from repropack._format.statements import MAX_STATEMENT_BYTES, STATEMENT_SUFFIX, archive_signed
 from repropack._present.front_page import FRONT, NOTEBOOK_PAGE, REPORT_PAGE, SUMS, front_page
 from repropack._present.notebook_page import MAX_NOTEBOOK_BYTES, notebook_page
-from repropack._read.beside import read_beside, signature_files, statement_place
+from repropack._read.beside import (
+    read_beside,
+    read_unnamed,
+    signature_files,
+    statement_place,
+)
 from repropack._read.findings import Findings
 from repropack._read.integrity import check_package_whole
 from repropack._read.package import Package, open_package
@@ -230,7 +235,10 @@ def _beside(package: Package) -> dict[str, bytes]:
     place = statement_place(package.path)
     if not os.path.lexists(place):
         return {}
-    data = read_beside(place, "a statement", MAX_STATEMENT_BYTES)
+    try:
+        data = read_unnamed(place, "a statement", MAX_STATEMENT_BYTES)
+    except ValueError as error:
+        raise UsageError(f"{place.name}: {error}") from error
     facts = (package.manifest.package, package.package_digest, package.evidence_digest)
     is_ours, archive = archive_signed(data, *facts)
     if not is_ours or archive not in {None, package.container.whole_digest()}:
@@ -240,8 +248,8 @@ def _beside(package: Package) -> dict[str, bytes]:
         )
     found = {STATEMENT_SUFFIX: data}
     for file in signature_files(place):
-        signature = read_beside(file, "a signature", MAX_SIGNATURE_BYTES)
         try:
+            signature = read_unnamed(file, "a signature", MAX_SIGNATURE_BYTES)
             read_signature(signature)
         except ValueError as error:
             raise UsageError(f"{file.name}: {error}") from error
@@ -277,7 +285,7 @@ def _check_target(target: Path, package: Path, *, force: bool) -> None:
     if added is not None:
         raise UsageError(
             f"{target.name}: expected a folder that `publish` made, observed {added!a} in it, "
-            f"which its {SUMS} does not list",
+            f"which its {SUMS} does not list so",
             hint="only what was published is ever replaced: give another folder",
         )
 
@@ -296,15 +304,19 @@ def _is_published(target: Path) -> bool:
 
 
 def _unlisted(target: Path) -> str | None:
-    """The first file that is not listed among the digests; none in an empty folder."""
+    """The first file that is not listed with its digest; none in an empty folder."""
     sums = target / SUMS
-    listed = {SUMS}
+    listed: dict[str, str] = {}
     if sums.is_file() and not sums.is_symlink():
         text = read_beside(sums, "a list of digests", DEFAULT_LIMITS.max_manifest_bytes)
         for line in text.decode("utf-8", "replace").splitlines():
-            listed.add(line[66:])
+            listed[line[66:]] = f"sha256:{line[:64]}"
     for place in sorted(target.rglob("*")):
         path = place.relative_to(target).as_posix()
-        if place.is_symlink() or (not place.is_dir() and path not in listed):
+        if place.is_symlink() or not (place.is_dir() or place.is_file()):
             return path
+        if place.is_file() and path != SUMS:
+            with place.open("rb") as stream:
+                if listed.get(path) != digest_stream(stream)[0]:
+                    return path
     return None

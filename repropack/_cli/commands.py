@@ -104,10 +104,9 @@ def verify(arguments: Namespace) -> Answer:
 
     limits, run_limits = stated_limits(arguments)
     consent = stated_consent(arguments, run_limits)
-    kept = None
+    record, kept = record_file(arguments), None
     if arguments.report is not None:
         kept = ReportFile(arguments.report, arguments.package, force=arguments.force)
-    record = record_file(arguments)
     with progress() as on_step:
         report = verify_package(
             arguments.package,

@@ -7,6 +7,7 @@ says so.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 MAX_CHARACTERS = 240
@@ -21,6 +22,12 @@ _SHOWN_AS_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
     for code in range(first, last + 1)
 }
 """Counted as printable by Unicode, but drawn as nothing or as a space."""
+
+_FOLDERS = re.compile(
+    r"(?<![\w.%*:/\\-])(?:~?/(?:[^\s/\"'`<>|;,)\]}:]{1,255}/){1,64}"
+    r"|[A-Za-z]:\\(?:[^\s\\\"'`<>|;,)\]}:]{1,255}\\){1,64})"
+)
+"""The folders of an absolute path; an address has a colon before its slashes."""
 
 
 def escape_text(text: str, max_characters: int = MAX_CHARACTERS) -> str:
@@ -50,6 +57,22 @@ def escape_text(text: str, max_characters: int = MAX_CHARACTERS) -> str:
             return f"{shown}... ({len(text) - position} more characters)"
         shown += piece
     return shown
+
+
+def without_folders(text: str) -> str:
+    r"""Return a message without the folders of the machine on which it was written.
+
+    Args:
+        text: A message that names files by absolute paths.
+
+    Returns:
+        The same with ``...`` in place of the folders before each file's name.
+
+    Example:
+        >>> without_folders("train.py: '/home/ann/lab/a.csv' is not there, see https://x.org/a/b")
+        "train.py: '.../a.csv' is not there, see https://x.org/a/b"
+    """
+    return _FOLDERS.sub(r".../", text)
 
 
 def _escape(character: str) -> str:

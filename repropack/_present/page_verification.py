@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from repropack._present.divergence import divergence_evidence, divergence_place
+from repropack._present.escape import without_folders
 from repropack._present.html import Content, Markup, element
 from repropack._present.layout import join_names, plural, step_range
 from repropack._present.page_parts import (
@@ -72,10 +73,10 @@ def verification_section(report: VerificationReport) -> Markup:
 
 
 def _problem(report: VerificationReport) -> Iterator[Markup]:
-    if report.problem is not None:
-        yield paragraph(report.problem.message, " ", code(report.problem.code))
+    if report.problem is not None:  # a page is shown to others
+        yield paragraph(without_folders(report.problem.message), " ", code(report.problem.code))
         if report.problem.hint is not None:
-            yield paragraph(report.problem.hint)
+            yield paragraph(without_folders(report.problem.hint))
     if report.faults:
         faults: list[Content] = [
             [

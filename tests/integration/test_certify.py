@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +13,19 @@ from typing import Any
 import pytest
 
 from repropack import certify_package, record_verification, verify_package
+from repropack._cli.answers import encode_document
 from repropack._cli.main import main
 from repropack._format.canonical import decode_strict, encode_canonical
 from repropack._format.digests import digest_bytes
 from repropack._format.schema_validator import find_issues
 from repropack._format.schemas import schema_bytes
 from repropack._format.statements import RECORD_NAMESPACE
+from repropack._present.certificate_page import certificate_page
 from repropack.errors import CouldNotRunError, UsageError
 from tests.support.archives import read_zip
 from tests.support.records import (
     MACHINE,
+    RUNS,
     differing,
     partial,
     record,
@@ -48,6 +53,12 @@ class Records:
 
     def bytes_of(self, report: Any = None) -> bytes:
         return record_about(self.package, report)
+
+
+@pytest.fixture
+def _checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is checked as often as it is certified; here once was enough."""
+    monkeypatch.setattr("repropack.certify.check_intact", lambda _: None)
 
 
 @pytest.fixture
@@ -197,6 +208,113 @@ def test_a_signature_for_packages_does_not_sign_a_record(records: Records) -> No
     assert verifier.authenticity == "not-valid"
     assert (certificate.not_valid, certificate.verdict) == (1, "could-not-run")
     assert [found.standing for found in verifier.records[0].signatures] == ["not-valid"] * 2
+
+
+@pytest.mark.usefixtures("_checked")
+def test_a_certificate_is_the_same_in_every_order_of_its_records(records: Records) -> None:
+    """Document and page, with copies, two signers of one record, and signatures that are none."""
+    ann, bob = make_key(records.folder, "ann"), make_key(records.folder, "bob")
+    signers = list_of(records.folder / "signers", ("ann@x.org", ann), ("bob@x.org", bob))
+    first = records.write("a.json", verification())
+    first_by_ann = sign_alone(ann, first, RECORD_NAMESPACE)
+    shutil.move(first_by_ann, records.folder / "a.json.2.sig")
+    sign_alone(bob, first, RECORD_NAMESPACE)
+    copy = records.write("0.json", verification())
+    (records.folder / "0.json.sig").write_text("none")
+    other = records.write("b.json", differing(machine=OTHER))
+    told = set()
+    for order in itertools.permutations([first, copy, other]):
+        certificate = certify_package(records.package, order, signers=signers)
+        told.add((encode_document(certificate), certificate_page(certificate)))
+    ((document, page),) = told
+    both, _ = json.loads(document)["verifiers"]
+    assert sorted(name for row in both["signers"] for name in row["names"]) == [
+        "ann@x.org",
+        "bob@x.org",
+    ]
+    assert [row["file"] for row in both["records"]] == ["0.json"]
+    for name in ("ann@x.org", "bob@x.org"):
+        assert name in page.decode()
+
+
+@pytest.mark.usefixtures("_checked")
+def test_no_folder_of_this_machine_is_told(records: Records) -> None:
+    """A signature that cannot be read is named by its file."""
+    place = records.write("a.json", verification())
+    (records.folder / "a.json.sig").mkdir()
+    (records.folder / "a.json.2.sig").write_bytes(b"x" * 65_537)
+    certificate = certify_package(records.package, [place])
+    assert [row.problem for row in certificate.verifiers[0].records[0].signatures] == [
+        "expected a signature of at most 65536 bytes, observed more",
+        "expected a signature, observed a folder",
+    ]
+    assert str(records.folder).encode() not in certificate_page(certificate)
+
+
+@pytest.mark.usefixtures("_checked")
+def test_a_record_that_does_not_fit_the_package_is_refused(
+    records: Records, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With where, expected and observed; nothing is counted."""
+    honest = records.write("a.json", verification())
+    parted = differing()
+    first = parted.runs[0]
+    assert first.divergence is not None
+    elsewhere = first.divergence.model_copy(update={"stage": "foreign"})
+    runs = (first.model_copy(update={"divergence": elsewhere}), *parted.runs[1:])
+    for report, said in (
+        (
+            verification(recorded_runs=RUNS[:5], runs=verification().runs[:5]),
+            "expected 6, observed",
+        ),
+        (verification(claims=verification().claims[1:]), "expected the package's 40"),
+        (differing(runs=runs), "step 1: expected a stage that the package has, observed foreign"),
+    ):
+        place = records.write("b.json", report)
+        assert main(["certify", str(records.package), str(honest), str(place)]) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert "b.json: " in told
+        assert "nothing is counted until it is left out" in told
+
+
+DEEP = b'{"a":' * 5000 + b"1" + b"}" * 5000
+HOSTILE = {
+    "deep": DEEP,
+    "empty": b"",
+    "twice": record().replace(b'{"_type":', b'{"_type":"x","_type":', 1),
+    "nan": b'{"schema":NaN}',
+    "bytes": b"\xff\xfe{}",
+    "control": b'{"_type":"\x1b[2J"}',
+    "bidi": '{"schema":"\u202e\u2066evil","predicateType":"\u202e\\u001b[2J"}'.encode(),
+    "list": b"[" * 60 + b"]" * 60,
+}
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("case", [*HOSTILE, "huge", "pipe"])
+def test_a_hostile_document_in_place_of_a_verification_is_refused(
+    records: Records, case: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By each verb that takes one: wrong use, on lines that a terminal shows as they are."""
+    place = records.folder / "v.json"
+    if case == "pipe":
+        os.mkfifo(place)
+    else:
+        place.write_bytes(HOSTILE.get(case, b"{"))
+    if case == "huge":
+        os.truncate(place, 1 << 36)
+    package, out = str(records.package), str(records.folder / "out")
+    for line in (
+        ["certify", package, str(place)],
+        ["report", package, "--verification", str(place), "-o", out],
+        ["export", package, "--to", "codecheck", "-o", out, "--verification", str(place)],
+    ):
+        assert main(line) == 2
+        told = capsys.readouterr().err
+        assert "v.json: " in told
+        assert told.replace("\n", "").isprintable()
+    assert not (records.folder / "out").exists()
 
 
 @pytest.mark.parametrize(

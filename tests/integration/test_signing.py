@@ -270,6 +270,49 @@ def add_subject(lab: Path, keys: Keys, signers: Path) -> None:
     sign_alone(keys.ann, statement_of(lab))
 
 
+def rename_subject(lab: Path, keys: Keys, signers: Path) -> None:
+    """The subject is called after the file, signed by Ann."""
+    value = json.loads(statement_of(lab).read_text())
+    value["subject"][0]["name"] = "lab.zip"
+    statement_of(lab).write_bytes(encode_canonical(value))
+    sign_alone(keys.ann, statement_of(lab))
+
+
+def two_manifests(lab: Path, keys: Keys, signers: Path) -> None:
+    """This package's manifest is the second of two, signed by Ann."""
+    value = json.loads(statement_of(lab).read_text())
+    value["subject"][0]["name"] = "manifest.json"
+    statement_of(lab).write_bytes(encode_canonical(value))
+    sign_alone(keys.ann, statement_of(lab))
+
+
+def older(lab: Path, keys: Keys, signers: Path) -> None:
+    """Ann signed an older version under this name, and all of that lies here."""
+    value = json.loads(statement_of(lab).read_text())
+    value["predicate"]["version"] = "0.9.0"
+    value["subject"][1]["digest"]["sha256"] = "1" * 64
+    statement_of(lab).write_bytes(encode_canonical(value))
+    sign_alone(keys.ann, statement_of(lab))
+
+
+def older_signature(lab: Path, keys: Keys, signers: Path) -> None:
+    """The statement is this package's, the signature that of the older version."""
+    mine = statement_of(lab).read_bytes()
+    older(lab, keys, signers)
+    statement_of(lab).write_bytes(mine)
+
+
+def more(lab: Path, keys: Keys, signers: Path) -> None:
+    """Something stands behind the signature."""
+    with signature_of(lab).open("ab") as stream:
+        stream.write(b"and more\n")
+
+
+def as_authority(lab: Path, keys: Keys, signers: Path) -> None:
+    """Ann's key may sign the keys of others, and nothing itself."""
+    list_of(signers, ("ann@x.org cert-authority", keys.ann))
+
+
 def swap(lab: Path, keys: Keys, signers: Path) -> None:
     """Statement and signature are those of another package."""
     value = json.loads(statement_of(lab).read_text())
@@ -347,6 +390,12 @@ def other_key(lab: Path, keys: Keys, signers: Path) -> None:
         (edit, "of-another-package", []),
         (respell, "not-readable", []),
         (add_subject, "not-readable", []),
+        (rename_subject, "not-readable", []),
+        (two_manifests, "not-readable", []),
+        (older, "of-another-package", []),
+        (older_signature, "of-this-package", ["not-valid"]),
+        (more, "of-this-package", ["not-valid"]),
+        (as_authority, "of-this-package", ["not-accepted"]),
         (swap, "of-another-package", []),
         (replay, "of-this-package", ["not-valid"]),
         (huge, "of-this-package", ["not-valid"]),
@@ -383,6 +432,44 @@ def test_reasons_are_those_of_ssh_keygen(lab: Path, keys: Keys, signers: Path) -
     (row,) = look(lab, signers).signatures
     assert row.problem == (
         'line 1: key is not permitted for use in signature namespace "repropack-package@v1"'
+    )
+
+
+def test_a_name_that_the_list_excludes_is_nobodys(lab: Path, keys: Keys, signers: Path) -> None:
+    """Neither shown as a signer's nor met as a requirement, though a pattern would fit it."""
+    list_of(signers, ("*,!bob@x.org", keys.ann))
+    signatures = look(lab, signers, "ann@x.org", "bob@x.org", "!bob@x.org")
+    assert [row.names for row in signatures.signers] == [("*", "ann@x.org")]
+    assert signatures.missing == ("bob@x.org", "!bob@x.org")
+
+
+def test_a_list_of_very_many_names_is_refused_at_once(
+    lab: Path, keys: Keys, signers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is started for any of them; the line is named."""
+    list_of(signers, (",".join(f"n{k}" for k in range(2000)), keys.ann))
+    assert main(["check", str(lab), "--fast", "--signers", str(signers)]) == 2
+    assert "line 1: expected at most 64 names for one key, observed more" in capsys.readouterr().err
+    required = [word for k in range(65) for word in ("--require-signer", f"n{k}")]
+    list_of(signers, ("ann@x.org", keys.ann))
+    assert main(["check", str(lab), "--fast", "--signers", str(signers), *required]) == 2
+    assert "at most 64 required signers, observed 65" in capsys.readouterr().err
+
+
+def test_a_certificate_of_very_many_names_counts_for_nothing(
+    lab: Path, keys: Keys, signers: Path, tmp_path: Path
+) -> None:
+    """Each name would be asked of ssh-keygen; the finding says how many there are."""
+    key = make_key(tmp_path, "key")
+    names = ",".join(f"n{k}@x.org" for k in range(65))
+    certify = ["ssh-keygen", "-q", "-s", str(keys.ann), "-I", "id", "-n", names, f"{key}.pub"]
+    subprocess.run(certify, check=True)
+    sign_alone(tmp_path / "key-cert.pub", statement_of(lab))
+    list_of(signers, ("*@x.org cert-authority", keys.ann))
+    (row,) = look(lab, signers, "n1@x.org").signatures
+    assert (row.standing, row.problem) == (
+        "not-accepted",
+        "expected at most 64 names, observed 65",
     )
 
 

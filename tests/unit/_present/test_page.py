@@ -21,6 +21,7 @@ from repropack._present.page_assets import (
 )
 from repropack._present.page_printed import marked
 from repropack._present.page_words import WORDS
+from repropack.models.reports import Problem
 from repropack.models.results import StepCount
 from tests.support import command_reports, reports
 from tests.support.pages import claim, hostile_subject, subject
@@ -213,6 +214,19 @@ def test_a_verification_is_shown_where_it_is_given() -> None:
     assert "differs Not reproduced here, in this environment." in text
     assert "Two runs here differ from each other too." in text
     assert reports.PACKAGE_DIGEST in text
+
+
+def test_a_page_tells_no_folder_of_the_machine_on_which_it_was_verified() -> None:
+    """A problem names files by their paths; a page names them by their names."""
+    problem = Problem(
+        code="experiment.step",
+        message="/home/ann/lab/train.py failed: ~/secret/a.csv",
+        hint="see C:\\Users\\ann\\log.txt and https://example.org/home/ann/x",
+    )
+    report = reports.verification(verdict="could-not-run", runs=(), problem=problem)
+    text = words(page(verification=report, package_digest=reports.PACKAGE_DIGEST))
+    assert ".../train.py failed: .../a.csv" in text
+    assert "see .../log.txt and https://example.org/home/ann/x" in text
 
 
 def test_it_says_where_repropack_comes_from() -> None:

@@ -415,8 +415,8 @@ def test_a_report_is_kept_whatever_the_verdict(
         ("link/report.json", "outside the package, observed one inside"),
         ("package", "outside the package, observed one inside"),
         ("nowhere/report.json", "expected an existing folder, observed none"),
-        ("folder", "expected a file, observed something else"),
-        (os.devnull, "expected a file, observed something else"),
+        ("folder", "expected a file, observed a folder"),
+        (os.devnull, "expected a file, observed a device"),
     ],
 )
 def test_where_a_report_may_not_lie_is_settled_first(

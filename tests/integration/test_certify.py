@@ -21,7 +21,7 @@ from repropack._format.schema_validator import find_issues
 from repropack._format.schemas import schema_bytes
 from repropack._format.statements import RECORD_NAMESPACE
 from repropack._present.certificate_page import certificate_page
-from repropack.errors import CouldNotRunError, UsageError
+from repropack.errors import CouldNotRunError, UnsupportedVersionError, UsageError
 from tests.support.archives import read_zip
 from tests.support.records import (
     MACHINE,
@@ -95,6 +95,8 @@ def test_a_verification_is_kept_as_a_record(
     assert str(records.folder).encode() not in place.read_bytes()
     kept = json.loads(report.read_bytes())
     assert kept["recorded_runs"][0] == "reference"
+    assert kept["checked"] is True
+    assert main(["certify", str(records.package), str(place)]) == 4  # a part of the runs
     assert main([*verify, "--record", str(report), "--report", str(report)]) == 2
     assert "two files, observed one" in capsys.readouterr().err
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "now")
@@ -117,6 +119,22 @@ def test_a_damaged_package_has_a_record_by_its_bytes(records: Records) -> None:
     report = verify_package(folder)
     with pytest.raises(CouldNotRunError, match="observed neither"):
         record_verification(report, folder)
+
+
+def test_what_was_not_checked_is_said_to_be(
+    records: Records, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Digests of a package that needs a later release are the manifest's own words."""
+
+    def later(*_: object, **__: object) -> None:
+        raise UnsupportedVersionError("version.feature", "feature", "x", "none")
+
+    monkeypatch.setattr("repropack.verify.check_whole", later)
+    report = verify_package(records.package)
+    assert (report.verdict, report.checked) == ("could-not-run", False)
+    assert report.package_digest == records.digest
+    assert main(["verify", str(records.package)]) == 4
+    assert "Its manifest says, and nothing here confirms:" in capsys.readouterr().out
 
 
 def test_a_package_that_was_replaced_has_no_record(records: Records) -> None:

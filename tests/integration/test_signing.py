@@ -599,6 +599,19 @@ def test_a_record_is_signed_as_it_is(tmp_path: Path, keys: Keys) -> None:
         sign_package(place, key=keys.ann)
 
 
+def test_nobody_waits_for_a_pipe(
+    tmp_path: Path, keys: Keys, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is to be signed, its key and the list are regular files, or refused by their kind."""
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    place = tmp_path / "record.json"
+    place.write_bytes(record())
+    for line in (["sign", pipe, "--key", str(keys.ann)], ["sign", str(place), "--key", pipe]):
+        assert main(line) == 2
+        assert "observed a fifo" in capsys.readouterr().err
+
+
 def test_hostile_names_reach_a_terminal_as_escapes(
     lab: Path, tmp_path: Path, keys: Keys, capsys: pytest.CaptureFixture[str]
 ) -> None:

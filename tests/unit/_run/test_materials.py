@@ -134,6 +134,8 @@ def test_another_file_is_refused(
     with open_package(command.package) as package, pytest.raises(UsageError) as caught:
         unpack_materials(package, tmp_path / "out", {"inputs/data/big.bin": place})
     assert caught.value.message == f"--input data/big.bin: {place}: {message.format(**digests)}"
+    copied_bytes = (tmp_path / "out" / "inputs" / "data" / "big.bin").stat().st_size
+    assert copied_bytes == (18 if len(text) == len(BIG) else 0)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,12 @@ FRONT, NOTEBOOK_PAGE, SUMS, REPORT_PAGE = (
     "SHA256SUMS",
     "report.html",
 )
+AS_IT_IS = ".nojekyll"
+"""An empty file at the root of a site, by which GitHub Pages hands out every file as it is.
+
+Jekyll, which makes such sites otherwise, drops what begins with ``_``, and takes the first lines of
+some texts for settings.
+"""
 _GROUPS = (
     (SOURCE, "Source", "the experiment's code, exactly what was run"),
     (INPUTS, "Inputs", "the files that it reads"),

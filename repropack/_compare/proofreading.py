@@ -238,7 +238,7 @@ def _number_of(claim: ClaimOutcome) -> Decimal | None:
     if isinstance(claim.value, bool | str):
         return None
     value: Any = decode_value(claim.id, claim.value)
-    return Decimal(value) if math.isfinite(value) else None
+    return Decimal(value) if isinstance(value, int) or math.isfinite(value) else None
 
 
 def _prints_like(number: Decimal, value: Decimal) -> bool:

@@ -35,7 +35,8 @@ _TEX = MappingProxyType(
 )
 _TEX_SPECIAL = re.compile(r"[\\{}$&#%_^~]")
 _COLUMNS = ("id", "kind", "held", "text", "exact", "expected", "sentence", "macro")
-_FORMULA = re.compile(r"^[=@+\t\r-]")
+_FORMULA = re.compile(r"^[=@+\t\r\uff1d\uff20\uff0b\uff0d-]")
+"""What begins a formula in a spreadsheet, in full width too."""
 
 
 def tex_values(values: Values) -> bytes:

@@ -75,6 +75,7 @@ _KNOWN = {
 """What files beside the page are; those of the package file follow from its name."""
 _NAMED = 3
 _STYLE = """
+pre { margin-bottom: .75rem; }
 .files { width: 100%; max-width: 46rem; }
 .files td { overflow-wrap: anywhere; }
 .files td.number { overflow-wrap: normal; }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from repropack.check import check_package
+from tests.hostile.corpus.bases import Base
+from tests.hostile.corpus.raw_zip import from_forgery
 from tests.support.hostile import take_apart
 from tests.support.in_browser import in_base64, open_page
 
@@ -24,6 +28,18 @@ async ([data, name]) => {
     document.body.dispatchEvent(
       new DragEvent(type, {dataTransfer: transfer, bubbles: true, cancelable: true}));
   }
+}
+"""
+
+DROP_MANY = """
+async ([all, count]) => {
+  const transfer = new DataTransfer();
+  for (let place = 0; place < count; place += 1) {
+    const bytes = Uint8Array.from(atob(all[place % all.length]), (one) => one.charCodeAt(0));
+    transfer.items.add(new File([bytes], `${place}.zip`));
+  }
+  document.body.dispatchEvent(
+    new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
 }
 """
 
@@ -217,3 +233,27 @@ def test_everything_is_reached_by_keyboard(page: Page, tmp_path: Path) -> None:
     assert page.get_by_label("Choose a package, or two").count() == 1
     assert page.get_attribute(".panel-status", "aria-live") == "polite"
     assert faults_of_access(page) == []
+
+
+def test_thirty_files_at_once_and_one_that_is_damaged(
+    page: Page, small: Mapping[str, Base], tmp_path: Path
+) -> None:
+    """Two are looked at and the others are counted; with a damaged one nothing is compared."""
+    open_page(page, tmp_path)
+    good = from_forgery(small["own"].forgery()).pack()
+    data = [in_base64(good[:-3]), in_base64(good)]
+    page.evaluate(DROP_MANY, [data, 30])
+    page.wait_for_selector(".panel-uncompared")
+    assert page.inner_text(".panel-status") == (
+        "0.zip: damaged; 1.zip: intact; 28 more files not looked at: two at a time"
+    )
+    assert page.locator(".panel-report").count() == 2
+    assert page.locator("#panel-left").count() == 0
+    assert page.inner_text(".panel-uncompared") == (
+        "The two are not compared: one of them is not intact."
+    )
+    page.evaluate(DROP_MANY, [data, 1])  # at once after each other: the last one alone counts
+    page.evaluate(DROP_MANY, [data[1:], 1])
+    page.locator(".panel-status", has_text=re.compile("^0.zip: intact$")).wait_for()
+    assert page.locator(".panel-report").count() == 1
+    assert page.locator(".panel-uncompared").count() == 0

@@ -47,6 +47,7 @@ test: $(VENV)/.installed-dev $(JUDGES)/.installed ## run every gate; stop at the
 	$(BIN)/lint-imports --no-logo
 	@echo "== schemas"
 	$(BIN)/python tools/generate_schemas.py --check
+	@$(BIN)/python -m compileall -q repropack
 	@echo "== fast unit tests, with the coverage of the pure rooms"
 	@rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest $(SPREAD) -m "not slow" tests/unit

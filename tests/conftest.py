@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -133,15 +134,22 @@ def built_once(
     name: str, build: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A package that the processes of a session share: whoever comes first builds it."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    package = shared / f"shared-{name}" / f"{name}.zip"
-    with (shared / f"shared-{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with shared_folder(name, tmp_path_factory) as folder:
+        package = folder / f"{name}.zip"
         if not package.exists():
-            package.parent.mkdir(exist_ok=True)
             build(tmp_path_factory.mktemp(name)).rename(package)
     return package
+
+
+@contextmanager
+def shared_folder(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of all processes of a session, which one of them has to itself for a while."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared-{name}"
+    folder.mkdir(exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
 
 
 @pytest.fixture(scope="session")
@@ -149,8 +157,8 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     """The honest packages that hostile ones are made of, by name; never write to them."""
     from tests.hostile.corpus.bases import BUILDERS
 
-    folder = tmp_path_factory.mktemp("bases")
-    return {name: build(folder) for name, build in BUILDERS.items()}
+    with shared_folder("bases", tmp_path_factory) as folder:
+        return {name: build(folder) for name, build in BUILDERS.items()}
 
 
 @pytest.fixture(autouse=True)

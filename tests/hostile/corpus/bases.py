@@ -273,7 +273,7 @@ def _taken_apart(package: Path) -> Forgery:
 
 def build_own(folder: Path) -> Base:
     """Build the package of a user's own experiment."""
-    (folder / "tally" / "tools").mkdir(parents=True)
+    (folder / "tally" / "tools").mkdir(parents=True, exist_ok=True)
     (folder / "tally" / "tally.py").write_text(TALLY, "utf-8")
     script = folder / "tally" / "tools" / "plot.sh"
     script.write_text("#!/bin/sh\n", "utf-8")
@@ -300,7 +300,7 @@ def build_own(folder: Path) -> Base:
 
 def build_lab(folder: Path) -> Base:
     """Build the replay lab with a shorter plan."""
-    (folder / "lab").mkdir(parents=True)
+    (folder / "lab").mkdir(parents=True, exist_ok=True)
     source = Path(replay_lab.__file__).read_bytes()
     (folder / "lab" / "replay_lab.py").write_bytes(source)
     package = _build(folder / "lab", LAB_PROJECT, folder / "lab.zip")
@@ -357,9 +357,10 @@ def build_command(folder: Path) -> Base:
 
 
 def _build(project: Path, text: str, package: Path) -> Path:
-    (project / "repropack.toml").write_text(text, "utf-8")
-    build_package(project, package, unexecuted_notebook=True)
-    package.chmod(0o444)
+    if not package.exists():
+        (project / "repropack.toml").write_text(text, "utf-8")
+        build_package(project, package, unexecuted_notebook=True)
+        package.chmod(0o444)
     return package
 
 
@@ -368,4 +369,4 @@ BUILDERS: Mapping[str, Callable[[Path], Base]] = {
     "lab": build_lab,
     "command": build_command,
 }
-"""By name, what builds each base below an empty folder."""
+"""By name, what builds each base below a folder, unless its package stands there already."""

@@ -9,8 +9,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 JUDGES := .venv-judges
 PACKAGE := build/replay-lab-1.0.0.zip
-# One process more than there are processors: many tests wait, for limits, disks or a browser.
-SPREAD := -n $(shell expr $$(nproc 2>/dev/null || echo 2) + 1) --dist loadfile
+# One process more than there are processors: many tests wait, for limits, disks or a browser. Files go
+# out in their order: the longest have few tests, and the short unit tests come last.
+SPREAD := -n $(shell expr $$(nproc 2>/dev/null || echo 2) + 1) --dist loadfile --no-loadscope-reorder
 
 PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
 	if $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' \

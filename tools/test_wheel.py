@@ -102,7 +102,15 @@ def main(arguments: list[str]) -> int:
             run([python, *pip, "install", f"{wheel}[notebook]", *read_test_requirements()], folder)
             copy_tests(place)
             run([python, "-c", WHERE_IS_IT], place)
-            options = ["-n", "auto", "--dist", "loadfile", "-p", "no:cacheprovider"]
+            options = [
+                "-n",
+                "auto",
+                "--dist",
+                "loadfile",
+                "--no-loadscope-reorder",
+                "-p",
+                "no:cacheprovider",
+            ]
             run([python, "-m", "pytest", *options, *ON_THE_WHEEL], place)
         except subprocess.CalledProcessError as failure:
             sys.stderr.write(f"the wheel's test ended with status {failure.returncode}\n")

@@ -38,6 +38,7 @@ import pytest
 from repropack._format.limits import DEFAULT_RUN_LIMITS
 from repropack._run.confinement.probing import choose_sandbox
 from repropack.errors import ConfinementUnavailableError
+from tests.support.thinning import EVERY_CASE
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
@@ -46,11 +47,10 @@ DOCUMENTS = [
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
     if path.is_file()
 ]
-EVERY_EXAMPLE = bool(os.environ.get("REPROPACK_EVERY_EXAMPLE"))
 RUN = [
     path
     for path in DOCUMENTS
-    if EVERY_EXAMPLE or path not in EXAMPLES or path.parent.name in {"own-loop", "plain-script"}
+    if EVERY_CASE or path not in EXAMPLES or path.parent.name == "plain-script"
 ]
 """Documents whose blocks are run: of the examples, which have tests of their own, one of each form
 that no other document shows. The variable asks for all."""

@@ -24,6 +24,7 @@ from tests.hostile.corpus.bases import Base
 from tests.hostile.corpus.case import Variant
 from tests.hostile.corpus.catalogue import CASES, VARIANTS, Fault, complaint
 from tests.hostile.corpus.checker import NOT_LOOKED_AT, NOT_YET
+from tests.support.thinning import EVERY_CASE
 
 pytestmark = pytest.mark.hostile
 
@@ -47,12 +48,11 @@ NOT_IN_A_PACKAGE = {
 def parameters() -> Iterator[object]:
     """One test a variant; those of the lab repeat a user's package, and are left to slow runs.
 
-    There one of eight is told, chosen by name; ``REPROPACK_WHOLE_CORPUS=1`` tells all, as
+    There one of eight is told, chosen by name; ``REPROPACK_EVERY_CASE=1`` tells all, as
     ``tools/run_corpus.py`` does.
     """
-    whole = bool(os.environ.get("REPROPACK_WHOLE_CORPUS"))
     for variant in VARIANTS:
-        if variant.base == "lab" and not whole and crc32(variant.name.encode()) % 8:
+        if variant.base == "lab" and not EVERY_CASE and crc32(variant.name.encode()) % 8:
             continue
         marks = [pytest.mark.slow] if variant.base == "lab" else []
         if not variant.case.heavy:

@@ -7,7 +7,6 @@ notices may be the zip, the manifest or a digest.
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,12 +22,11 @@ from repropack.errors import PackageError, UnsupportedVersionError
 from tests.fuzz.targets import slim
 from tests.hostile.corpus.bases import Base
 from tests.hostile.corpus.raw_zip import from_forgery
+from tests.support.thinning import EVERY_CASE
 
 pytestmark = pytest.mark.hostile
 
 FLIPS = (0x01, 0x80, 0xFF)
-EVERY_FLIP = bool(os.environ.get("REPROPACK_EVERY_FLIP"))
-"""Whether every byte of a content is flipped, and not every 63rd."""
 STEPS = [pytest.param(97, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 
 
@@ -73,7 +71,7 @@ def flipped(data: bytes, offset: int, flip: int) -> bytes:
 def test_every_flip_in_a_content_is_noticed(whole: bytes, step: int) -> None:
     """One byte of any entry, in its first and last byte and in between."""
     for body in bodies(whole):
-        offsets = {*body[:: 1 if EVERY_FLIP else 63 * step], *body[:1], *body[-1:]}
+        offsets = {*body[:: 1 if EVERY_CASE else 127 * step], *body[:1], *body[-1:]}
         for offset in sorted(offsets):
             assert is_noticed(flipped(whole, offset, 0x01)), offset
 
@@ -85,10 +83,10 @@ def test_every_flip_around_contents_is_noticed(whole: bytes, step: int) -> None:
     manifest = whole.index(b"{"), whole.index(b"PK\x03\x04", 4)
     for offset in (offset for offset in range(len(whole)) if offset not in inside):
         in_manifest = manifest[0] <= offset < manifest[1]
-        if in_manifest and offset % (step if EVERY_FLIP else 5 * step):
+        if in_manifest and offset % (step if EVERY_CASE else 5 * step):
             continue
         every = FLIPS[:1] if in_manifest else FLIPS
-        for flip in every if EVERY_FLIP else every[offset % len(every) :][:1]:
+        for flip in every if EVERY_CASE else every[offset % len(every) :][:1]:
             assert is_noticed(flipped(whole, offset, flip)), (offset, flip)
 
 
@@ -119,7 +117,7 @@ def test_every_flip_in_a_directory_is_noticed(
         place = folder / path
         data = place.read_bytes()
         offsets = (
-            range(0, len(data), 1 if EVERY_FLIP else 37 * step)
+            range(0, len(data), 1 if EVERY_CASE else 37 * step)
             if path == "manifest.json"
             else [len(data) // 2]
         )

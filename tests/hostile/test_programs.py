@@ -24,6 +24,7 @@ from repropack.verify import verify_package
 from tests.support.experiment_sources import SOURCES, write_project
 from tests.support.hostile import Forgery, take_apart
 from tests.support.hostile_programs import HELD, PROGRAMS, Program
+from tests.support.thinning import EVERY_CASE
 
 pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
@@ -36,7 +37,6 @@ LIMITS = RunLimits(
     max_run_depth=40,
 )
 LEVELS = ("bubblewrap", "landlock")
-EVERY_PROGRAM = bool(os.environ.get("REPROPACK_EVERY_PROGRAM"))
 """Whether every program is tried at both levels, also where it ends alike."""
 
 
@@ -64,7 +64,7 @@ def tried() -> list[Any]:
     """Every program, and at which levels: those that end alike at both, at one of them in turn."""
     pairs = []
     for place, program in enumerate(PROGRAMS):
-        alike = program.beside_landlock is None and not EVERY_PROGRAM
+        alike = program.beside_landlock is None and not EVERY_CASE
         levels = (LEVELS[place % len(LEVELS)],) if alike else LEVELS
         pairs += [pytest.param(program, one, id=f"{one}-{program.name}") for one in levels]
     return pairs

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from repropack.errors import CouldNotRunError, RepropackError
 from tests.fuzz.targets import slim
 from tests.hostile.corpus.bases import TALLY, TALLY_PROJECT, Base
 from tests.support.hostile import Forgery, take_apart
+from tests.support.thinning import EVERY_CASE
 
 pytestmark = pytest.mark.hostile
 
@@ -157,7 +157,6 @@ VERBS: tuple[tuple[str, ...], ...] = (
     ("inspect", "PACKAGE", "--format", "json"),
     ("export", "PACKAGE", "--to", "swhid"),
 )
-EVERY_VERB = bool(os.environ.get("REPROPACK_EVERY_VERB"))
 """Whether every verb meets every payload in every field, and not one verb in turn."""
 
 
@@ -206,7 +205,7 @@ def test_no_field_reaches_a_terminal_unescaped(
         FIELDS[field](bases["own"], forgery, payload)
         folder = tmp_path / name
         known = {"PACKAGE": str(forgery.write_directory(folder / "case"))}
-        for verb in VERBS if EVERY_VERB else (VERBS[turn % len(VERBS)],):
+        for verb in VERBS if EVERY_CASE else (VERBS[turn % len(VERBS)],):
             shown = call([known.get(word, word) for word in verb], capsys)
             assert shown
             assert is_safe(shown), (name, verb, ascii(shown[:2000]))

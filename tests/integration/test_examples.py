@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import signal
 import subprocess
@@ -28,14 +27,14 @@ from repropack.verify import verify_package
 from tests.support.equal_files import assert_same_bytes
 from tests.support.examples import EXAMPLES, FOLDER, Example, Found
 from tests.support.notebooks import as_if_executed
+from tests.support.thinning import EVERY_CASE, part_of
 
 pytestmark = pytest.mark.slow
 
 NAMES = tuple(EXAMPLES)
 MOST_SECONDS = 120.0
 
-EVERY_EXAMPLE = bool(os.environ.get("REPROPACK_EVERY_EXAMPLE"))
-KILLED = tuple(NAMES) if EVERY_EXAMPLE else ("forgotten-state", "heat-equation", "own-loop")
+KILLED = tuple(NAMES) if EVERY_CASE else ("forgotten-state", "heat-equation", "own-loop")
 """Whose builds are killed: one that resumes inexactly, one with an entry point, a loop."""
 
 
@@ -100,7 +99,7 @@ def test_it_is_intact_and_its_evidence_is_the_stated_one(packages: Packages, nam
     assert tuple(made) == example.outputs
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", part_of(NAMES))
 def test_it_verifies_as_a_stranger_s_program(packages: Packages, name: str) -> None:
     """Confined, every run again: identical."""
     try:
@@ -149,7 +148,7 @@ def test_a_killed_build_goes_on_to_the_same_file(
 ) -> None:
     """SIGKILL at a step of a run, drawn by chance; ``--resume`` gives the package byte for byte."""
     example, target = EXAMPLES[name], tmp_path / f"{name}.zip"
-    draw = random.Random(None if EVERY_EXAMPLE else name)
+    draw = random.Random(None if EVERY_CASE else name)
     run = draw.choice(("reference", *example.found))
     outcome: Any = {row.run: row for row in packages[name][1].results.comparisons}.get(run)
     first = 1 if outcome is None else outcome.first_step

@@ -25,13 +25,13 @@ from repropack.errors import CouldNotRunError
 from repropack.unpack import unpack_package
 from tests.support.equal_files import assert_same_bytes
 from tests.support.experiments import TINY, write_project
+from tests.support.thinning import EVERY_CASE, part_of
 from tools.kill_builds import kill_builds
 
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("REPROPACK_KILLS", "4"))
 """How many builds are killed at random moments; set the variable for more."""
-EVERY_CALL = bool(os.environ.get("REPROPACK_EVERY_CALL"))
 """Whether every call of publishing is killed and fails, and not some of each kind: minutes."""
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = (
@@ -248,13 +248,13 @@ def cases_of(driver: Driver, place: Place) -> list[tuple[str, int]]:
 
 def thinned(cases: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Some calls of every kind, the first and the last of each among them; or every call."""
-    if EVERY_CALL:
+    if EVERY_CASE:
         return cases
     chosen = []
     for name, number in cases:
         total = max(n for other, n in cases if other == name)
         looking = name in {"openat", "close", "read", "newfstatat", "getdents64"}
-        if number in {1, total} or number % (total // (1 if looking else 4) + 1) == 0:
+        if number in {1, total} or number % (total // (1 if looking else 2) + 1) == 0:
             chosen.append((name, number))
     return chosen
 
@@ -475,7 +475,7 @@ def test_eight_builders_at_one_target(tmp_path: Path):
     assert [path.name for path in target.parent.iterdir()] == ["tiny.zip"]
 
 
-@pytest.mark.parametrize("when", ["1975-01-01 00:00:00", "2040-02-29 12:00:00"])
+@pytest.mark.parametrize("when", part_of(["2040-02-29 12:00:00", "1975-01-01 00:00:00"]))
 def test_a_wrong_clock_leaves_no_trace(project: Path, package: Path, tmp_path: Path, when: str):
     """Before zip's calendar begins, and after 32-bit seconds end."""
     if shutil.which("faketime") is None:
@@ -493,7 +493,7 @@ def test_a_wrong_clock_leaves_no_trace(project: Path, package: Path, tmp_path: P
     assert_same_bytes((tmp_path / "tiny.zip"), package)
 
 
-@pytest.mark.parametrize("seconds", [-86400 * 365, 0, 2**33])
+@pytest.mark.parametrize("seconds", part_of([-86400 * 365, 0, 2**33]))
 def test_times_of_files_leave_no_trace(project: Path, package: Path, tmp_path: Path, seconds: int):
     """Sources may be from before 1970, or from the far future."""
     copy = tmp_path / "project"
@@ -504,7 +504,7 @@ def test_times_of_files_leave_no_trace(project: Path, package: Path, tmp_path: P
     assert_same_bytes((tmp_path / "tiny.zip"), package)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", part_of([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_an_interrupted_verify_leaves_nothing(
     lab_package: Path, tmp_path: Path, number: signal.Signals
 ):

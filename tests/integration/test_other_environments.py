@@ -15,6 +15,7 @@ from repropack.check import check_package
 from repropack.verify import verify_package
 from tests.support.examples import EXAMPLES
 from tests.support.expected import EVIDENCE_DIGEST
+from tests.support.thinning import EVERY_CASE
 
 pytestmark = [pytest.mark.slow, pytest.mark.notebook]
 
@@ -118,11 +119,10 @@ def test_it_verifies_here_and_the_account_names_the_versions(other: Path) -> Non
     assert json.loads(report.model_dump_json())["verdict"] == "identical"
 
 
-EVERY_EXAMPLE = bool(os.environ.get("REPROPACK_EVERY_EXAMPLE"))
 TRAVELLING = tuple(
     name
     for name, example in EXAMPLES.items()
-    if example.evidence is not None and (EVERY_EXAMPLE or name == "own-loop")
+    if example.evidence is not None and (EVERY_CASE or name == "own-loop")
 )
 
 

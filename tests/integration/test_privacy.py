@@ -22,6 +22,7 @@ import pytest
 
 from tests.support.experiments import TINY, write_project
 from tests.support.leaks import leaks_in, leaks_in_package, spellings
+from tests.support.thinning import part_of
 
 USER, HOST = "telltale-ursula", "vesuvius-lab"
 SECRETS = {
@@ -128,7 +129,7 @@ def write_command(folder: Path, more: str = "") -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("--directory",), ("--compress",)], ids=str)
+@pytest.mark.parametrize("options", part_of([(), ("--directory",), ("--compress",)]), ids=str)
 def test_a_package_of_a_stepwise_experiment_tells_nothing(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -162,7 +163,7 @@ LEAKING_OUTPUTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", LEAKING_OUTPUTS)
+@pytest.mark.parametrize("kind", part_of(LEAKING_OUTPUTS))
 def test_a_command_that_writes_where_it_ran_makes_no_package(kind: str, tmp_path: Path) -> None:
     """The output is named, and nothing is published."""
     project = write_command(place(tmp_path), LEAKING_OUTPUTS[kind])

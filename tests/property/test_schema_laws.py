@@ -15,6 +15,7 @@ from repropack._format.canonical import encode_canonical
 from repropack._format.schema_validator import schema_validator
 from repropack._format.schemas import generate_schemas, schema_names
 from tests.support.from_schema import documents, nearly
+from tests.support.thinning import EVERY_CASE
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,9 @@ def is_about_naming(issue: Any) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", schema_names())
 @given(data=st.data())
-@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=25)
+@settings(
+    suppress_health_check=list(HealthCheck), deadline=None, max_examples=25 if EVERY_CASE else 12
+)
 def test_model_and_schema_accept_the_same_documents(name: str, data: st.DataObject) -> None:
     """A valid document is valid for both; a nearly valid one is refused by both or by neither."""
     value = data.draw(documents(SCHEMAS[name]))

@@ -114,7 +114,7 @@ _FILES = (
         places = {*Path.cwd().parents, Path(C['package']), Path(C['home']), Path('/tmp')}
         for place in {Path.cwd(), *places} - {Path('/')}:
             for folder, _, files in os.walk(place):
-                found += [n for n in files if n.startswith(('fingerprints', 'results', 'manifest'))]
+                found += [n for n in files if n in ('fingerprints.jsonl', 'results.json', 'manifest.json')]
         return found
         """,
     ),

@@ -25,6 +25,7 @@ from tests.support.experiment_sources import (
     write_project,
 )
 from tests.support.notebooks import notebook_of, play, playing
+from tests.support.thinning import part_of
 
 pytestmark = pytest.mark.slow
 
@@ -198,8 +199,8 @@ class TestRunning:
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "name",
-        ["generators", "live-views", "finishes", "evaluates", "odd-numbers", "changes-folder",
-         "factory", "prints"],
+        part_of(["generators", "live-views", "finishes", "evaluates",
+                 "odd-numbers", "changes-folder", "factory", "prints"]),
     )  # fmt: skip
     def test_an_experiment_is_found_again(self, tmp_path: Path, name: str) -> None:
         """Nested arrays, early ends, stages that come and go, numbers that JSON lacks."""
@@ -207,7 +208,7 @@ class TestRunning:
         assert "All assertions hold: 4 logs" in played.printed
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", ["set-order", "forgets", "leaves-a-trace"])
+    @pytest.mark.parametrize("name", part_of(["set-order", "forgets", "leaves-a-trace"]))
     def test_a_lie_that_was_recorded_is_found_again(self, tmp_path: Path, name: str) -> None:
         """What differs in the recording differs in the same way in fresh processes here."""
         played = play(built(tmp_path, LYING[name]))

@@ -17,8 +17,15 @@ from repropack._format.page_head import MAX_HEAD_BYTES, page_version
 from repropack._format.paths import shown_path
 from repropack._format.sshsig import MAX_SIGNATURE_BYTES, read_signature
 from repropack._format.statements import MAX_STATEMENT_BYTES, STATEMENT_SUFFIX, archive_signed
-from repropack._present.front_page import FRONT, NOTEBOOK_PAGE, REPORT_PAGE, SUMS, front_page
-from repropack._present.notebook_page import MAX_NOTEBOOK_BYTES, notebook_page
+from repropack._present.front_page import (
+    AS_IT_IS,
+    FRONT,
+    NOTEBOOK_PAGE,
+    REPORT_PAGE,
+    SUMS,
+    front_page,
+)
+from repropack._present.notebook_page import MAX_NOTEBOOK_BYTES, UNRENDERED
 from repropack._read.beside import (
     read_beside,
     read_unnamed,
@@ -28,6 +35,7 @@ from repropack._read.beside import (
 from repropack._read.findings import Findings
 from repropack._read.integrity import check_package_whole
 from repropack._read.package import Package, open_package
+from repropack._run.bounded import run_bounded
 from repropack._run.continuing import has_something
 from repropack._run.durable import os_problem, sync_tree
 from repropack._run.target import publish_directory
@@ -40,6 +48,11 @@ from repropack.models.reports import refusal_of
 from repropack.refusals import refusal
 
 _FILE_MODE, _FOLDER_MODE = 0o644, 0o755
+_RENDERING, _RENDERING_SECONDS, _RENDERING_BYTES = (
+    "repropack._present.notebook_page_main",
+    120,
+    4 * 1024**3,
+)
 _WHOLE = "checkpoints and wheels are large, and nobody reads them here"
 
 
@@ -73,8 +86,8 @@ def publish_package(
         IntegrityError: the package is damaged; nothing is written.
         UnsupportedVersionError: a format version or feature of a later release.
         BusyError: another process works on the folder.
-        CouldNotRunError: the extra ``notebook`` is not installed, the notebook cannot be rendered,
-            or the disk is full or fails.
+        CouldNotRunError: the extra ``notebook`` is not installed, the notebook cannot be rendered
+            within 2 minutes and 4 GiB of memory, or the disk is full or fails.
 
     Determinism:
         The bytes depend on the package, on what lies beside it, and on the versions of repropack,
@@ -87,7 +100,7 @@ def publish_package(
         beside = _beside(package)
         data = package.read(NOTEBOOK, max_bytes=MAX_NOTEBOOK_BYTES)
         pages = {
-            NOTEBOOK_PAGE: notebook_page(data, package.manifest.package.title),
+            NOTEBOOK_PAGE: _rendered(data, package.manifest.package.title),
             REPORT_PAGE: page_of(package, timelines, runs, package_digest=package.package_digest),
         }
         try:
@@ -132,6 +145,7 @@ class _Site:
         rows = sorted(self.files, key=lambda file: file.path.encode())
         sums = "".join(f"{file.digest.removeprefix('sha256:')}  {file.path}\n" for file in rows)
         self._put(SUMS, sums.encode("utf-8"))
+        self._put(AS_IT_IS, b"")  # apart from the digests: uploads often leave such names behind
         for folder in filter(Path.is_dir, self.root.rglob("*")):
             folder.chmod(_FOLDER_MODE)
         return self._report(path, directory, name, beside)
@@ -192,6 +206,18 @@ class _Site:
         with (self.root / path).open("xb") as stream:
             stream.write(data)
             os.fchmod(stream.fileno(), _FILE_MODE)
+
+
+def _rendered(notebook: bytes, title: str) -> bytes:
+    """The notebook as a page, made in a process that is ended where it takes too long."""
+    head = title.encode("utf-8", "surrogatepass")
+    return run_bounded(
+        _RENDERING,
+        [str(len(head)), str(_RENDERING_BYTES)],
+        head + notebook,
+        what=UNRENDERED,
+        seconds=_RENDERING_SECONDS,
+    )
 
 
 def _zip_name(package: Package) -> str:
@@ -306,7 +332,7 @@ def _is_published(target: Path) -> bool:
 def _unlisted(target: Path) -> str | None:
     """The first file that is not listed with its digest; none in an empty folder."""
     sums = target / SUMS
-    listed: dict[str, str] = {}
+    listed = {AS_IT_IS: digest_bytes(b"")}
     if sums.is_file() and not sums.is_symlink():
         text = read_beside(sums, "a list of digests", DEFAULT_LIMITS.max_manifest_bytes)
         for line in text.decode("utf-8", "replace").splitlines():

@@ -30,10 +30,12 @@ from repropack.models.proofreading import (
 
 MAX_FINDINGS: Final = 1000
 MAX_HINTS: Final = 200
+MAX_ADVICE: Final = 20
+"""Unknown names that are compared with all known ones: to compare takes its time."""
 LEAST_DIGITS: Final = 3
 """Significant digits of a number that is worth a hint."""
 _NEAR: Final = Decimal("0.01")
-_YEARS: Final = range(1900, 2100)
+_YEARS: Final = frozenset(range(1900, 2100))
 _SHOWN: Final = 120
 _EXACTLY: Final = Context(prec=800, rounding=ROUND_HALF_EVEN)
 
@@ -85,12 +87,19 @@ class _Known:
             for prefix in (VALUE_PREFIX, EXACT_PREFIX)
             for claim in claims
         }
+        self._advice: dict[str, str] = {}
         numbers = [(number, claim) for claim in claims if (number := _number_of(claim)) is not None]
         self._sorted = sorted(numbers, key=lambda pair: abs(pair[0]))
         self._sizes = [abs(number) for number, _ in self._sorted]
         self._whole: dict[Decimal, ClaimOutcome] = {}
         for number, claim in numbers:
             self._whole.setdefault(number, claim)
+
+    def advice(self, name: str, known: Iterable[str]) -> str:
+        """What was meant by a name that is not known, for the first few such names."""
+        if name not in self._advice and len(self._advice) < MAX_ADVICE:
+            self._advice[name] = advice(name, list(known))
+        return self._advice.get(name, "")
 
     def like(self, number: Decimal) -> tuple[HintKind, ClaimOutcome] | None:
         """The claim whose value a number is nearly; one that prints the same before others."""
@@ -135,8 +144,7 @@ class _Reader:
     def _mark(self, mark: Mark) -> None:
         claim = self._known.claims.get(mark.claim)
         if claim is None:
-            told = advice(mark.claim, list(self._known.claims))
-            observed = f"none of this id{told}"
+            observed = f"none of this id{self._known.advice(mark.claim, self._known.claims)}"
             self._report("unknown-claim", mark.at, mark.claim, "a claim of the package", observed)
             return
         self._found.used.add(claim.id)
@@ -149,7 +157,7 @@ class _Reader:
     def _macro(self, use: MacroUse) -> None:
         claim = self._known.macros.get(use.name)
         if claim is None:
-            told = advice(use.name, list(self._known.macros))
+            told = self._known.advice(use.name, self._known.macros)
             expected, observed = "a macro that `values` makes", f"none of this name{told}"
             self._report("unknown-claim", use.at, f"\\{use.name}", expected, observed)
             return
@@ -163,8 +171,7 @@ class _Reader:
 
     def _hint(self, number: FoundNumber) -> None:
         value = number.number
-        whole = value == value.to_integral_value()
-        if _digits(value) < LEAST_DIGITS or (whole and int(value) in _YEARS):
+        if _digits(value) < LEAST_DIGITS or value in _YEARS:
             return
         like = self._known.like(value)
         if like is None:
@@ -231,7 +238,7 @@ def _number_of(claim: ClaimOutcome) -> Decimal | None:
     if isinstance(claim.value, bool | str):
         return None
     value: Any = decode_value(claim.id, claim.value)
-    return Decimal(value) if math.isfinite(value) else None
+    return Decimal(value) if isinstance(value, int) or math.isfinite(value) else None
 
 
 def _prints_like(number: Decimal, value: Decimal) -> bool:

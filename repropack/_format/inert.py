@@ -7,6 +7,7 @@ that site. What is not known to be harmless is left in the package, where nothin
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 from xml.parsers import expat
 
@@ -42,7 +43,9 @@ _DRAWN = frozenset({
     "stop", "style", "svg", "symbol", "text", "title", "tspan", "use",
 })  # fmt: skip
 _INNER_LINK = re.compile(r"#[^\s]*|data:image/(png|jpeg);base64,[A-Za-z0-9+/=\s]*")
-_CALL = re.compile(r"([A-Za-z-]*)\s*\(\s*(['\"]?#)?")
+_BEFORE_CALL = re.compile(r"\s*([A-Za-z-]*)")
+"""What is called, in a text that is read backwards from its parenthesis."""
+_INNER = re.compile(r"\s*['\"]?#")
 _CALLED = frozenset({
     "hsl", "hsla", "matrix", "rgb", "rgba", "rotate", "scale", "skewx", "skewy", "translate",
 })  # fmt: skip
@@ -169,7 +172,8 @@ def _check_style(text: str) -> None:
     """Nothing is fetched: with a backslash, a rule or a call a style sheet could."""
     if "\\" in text or "@" in text or "/*" in text:
         raise _NotStillError
-    for called in _CALL.finditer(text):
-        name, inside = called[1].lower(), called[2]
-        if name not in _CALLED and not (name == "url" and inside):
+    for before, after in pairwise(text.split("(")):
+        called = _BEFORE_CALL.match(before[::-1])
+        name = called[1][::-1].lower() if called is not None else ""
+        if name not in _CALLED and not (name == "url" and _INNER.match(after)):
             raise _NotStillError

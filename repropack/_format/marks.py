@@ -134,20 +134,18 @@ _FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 
 
 class _Closers:
-    """Looks for what closes something; what is not there once is not there later either."""
+    """Looks for what closes something, reading no part of the text twice for one closer."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._gone: set[str] = set()
+        self._found: dict[str, tuple[int, int]] = {}
 
     def find(self, closer: str, start: int) -> int:
         """Where ``closer`` begins, from ``start`` on; -1 where it never comes."""
-        if closer in self._gone:
-            return -1
-        place = self._text.find(closer, start)
-        if place < 0:
-            self._gone.add(closer)
-        return place
+        found = self._found.get(closer)
+        if found is None or start < found[0] or 0 <= found[1] < start:
+            found = self._found[closer] = (start, self._text.find(closer, start))
+        return found[1]
 
 
 class _Comments:

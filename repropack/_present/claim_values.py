@@ -43,7 +43,8 @@ _BEGINS = MappingProxyType(
         "csv": f"{','.join(_COLUMNS)}\r\n".encode(),
     }
 )
-_FORMULA = re.compile(r"^[=@+\t\r-]")
+_FORMULA = re.compile(r"^[=@+\t\r\uff1d\uff20\uff0b\uff0d-]")
+"""What begins a formula in a spreadsheet, in full width too."""
 
 
 def tex_values(values: Values) -> bytes:

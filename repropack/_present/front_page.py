@@ -7,10 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from repropack._format.layout import FIGURES, INPUTS, NOTEBOOK, RESULTS, RUNS, SOURCE
+from repropack._format.layout import (
+    CHECKER,
+    CITATION,
+    CRATE,
+    ENVIRONMENT,
+    FIGURES,
+    INPUTS,
+    LICENSE,
+    LOCK,
+    MANIFEST,
+    NOTEBOOK,
+    PLAN,
+    README,
+    RESULTS,
+    RUNS,
+    SOURCE,
+)
 from repropack._present.certificate_page import facts
 from repropack._present.claims import held_sentence
-from repropack._present.html import Content, Markup, element, file_link, lines, prose
+from repropack._present.html import Content, Markup, element, file_link, join, lines, prose
 from repropack._present.layout import plural, size
 from repropack._present.still_page import still_page
 from repropack._version import __version__
@@ -22,6 +38,12 @@ FRONT, NOTEBOOK_PAGE, SUMS, REPORT_PAGE = (
     "SHA256SUMS",
     "report.html",
 )
+AS_IT_IS = ".nojekyll"
+"""An empty file at the root of a site, by which GitHub Pages hands out every file as it is.
+
+Jekyll, which makes such sites otherwise, drops what begins with ``_``, and takes the first lines of
+some texts for settings.
+"""
 _GROUPS = (
     (SOURCE, "Source", "the experiment's code, exactly what was run"),
     (INPUTS, "Inputs", "the files that it reads"),
@@ -30,11 +52,35 @@ _GROUPS = (
     ("after", "Made from the runs", "by the author's own commands"),
     ("schemas", "Schemas", "of every document that is here"),
 )
+_FIRST = (
+    "An experiment with its code, the fingerprint of every step, and what came of it. Begin with "
+    "the report. To verify it, download the package and give it to `repropack verify`: it runs "
+    "again on your machine and is compared byte for byte."
+)
+_KNOWN = {
+    CHECKER: "a checker that needs nothing but Python",
+    CITATION: "how to cite it, for programs",
+    CRATE: "all of this for archives, as an RO-Crate",
+    ENVIRONMENT: "what it ran on",
+    LICENSE: "what you may do with it",
+    LOCK: "the distributions that it ran with",
+    MANIFEST: "every entry of the package with size and digest; its SHA-256 is the package digest",
+    NOTEBOOK: "the notebook, to be run with Jupyter",
+    NOTEBOOK_PAGE: "the notebook as a page",
+    PLAN: "experiment, configuration, comparisons, claims",
+    README: "what the package claims",
+    REPORT_PAGE: "what was compared, and where runs part",
+    RESULTS: "what each comparison found",
+}
+"""What files beside the page are; those of the package file follow from its name."""
 _NAMED = 3
 _STYLE = """
+pre { margin-bottom: .75rem; }
 .files { width: 100%; max-width: 46rem; }
 .files td { overflow-wrap: anywhere; }
 .files td.number { overflow-wrap: normal; }
+.files a { text-underline-offset: .3em; }
+.files .what { color: var(--quiet); font-size: .875rem; }
 .files .digest { font-size: .75rem; line-height: 1.4; }
 """
 
@@ -70,7 +116,7 @@ def front_page(report: PublishReport) -> bytes:
     main = element(
         "main",
         element("section", element("h2", "What is here"), _main(report)),
-        element("section", element("h2", "Check it"), _checks(report)),
+        element("section", element("h2", "How to verify it"), _checks(report)),
         element("section", element("h2", "Every file"), *_files(report.files), *_left_out(report)),
     )
     footer = element("footer", f"Laid out by repropack {__version__}. It runs and fetches nothing.")
@@ -93,11 +139,12 @@ def _main(report: PublishReport) -> Markup:
         (NOTEBOOK, "The notebook as it is", "to be run with Jupyter"),
         (report.package_file, "The package", "everything, in one file"),
         (RESULTS, "The results", "what each comparison found, as a document"),
-        ("README.md", "README", "what the package claims"),
+        (README, "README", "what the package claims"),
         (SUMS, "Digests", "of all files that are here"),
     )
     shown = [row for row in rows if row[0] in known or row[0] == SUMS]
-    return element("ul", (_item(*row, known.get(row[0])) for row in shown))
+    items = element("ul", (_item(*row, known.get(row[0])) for row in shown))
+    return join((element("p", prose(_FIRST)), items))
 
 
 def _item(path: str, label: str, words: str, file: PublishedFile | None) -> Markup:
@@ -152,6 +199,18 @@ def _files(files: Sequence[PublishedFile]) -> Iterable[Markup]:
             yield element("details", element("summary", told), _table(inside), open=not words)
 
 
+def _what(path: str) -> Markup | None:
+    """What a file is, where that follows from its name."""
+    endings = {
+        ".zip": "the package, in one file",
+        ".zip.intoto.json": "what signatures of the package sign",
+        ".sig": "a signature of the package",
+    }
+    known = next((told for end, told in endings.items() if path.endswith(end)), None)
+    told = _KNOWN.get(path) or (known if "/" not in path else None)
+    return None if told is None else element("span", f": {told}", class_="what")
+
+
 def _table(files: Sequence[PublishedFile]) -> Markup:
     head = element(
         "tr",
@@ -164,6 +223,7 @@ def _table(files: Sequence[PublishedFile]) -> Markup:
             element(
                 "td",
                 file_link(file.path),
+                _what(file.path),
                 element("div", file.digest.removeprefix("sha256:"), class_="digest"),
             ),
             element("td", size(file.size), class_="number"),

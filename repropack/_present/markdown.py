@@ -6,8 +6,11 @@ import re
 
 from repropack._present.escape import escape_text
 
-_MARKUP = re.compile(r"[\\`*\[\]<>&~$#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_OPENS_A_BLOCK = re.compile(r"^(?:[-+=]|[0-9]{1,9}(?=[.)]))")
+_MARKUP = re.compile(
+    r"[\\`*\[\]<>~$]|&(?=#?[A-Za-z0-9]{1,40};)|^#|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
+)
+_OPENS_A_BLOCK = re.compile(r"^(?:[-+](?=[ +-]|$)|=(?=[ =]|$)|[0-9]{1,9}(?=[.)](?: |$)))")
+"""A list, a rule or a line under a heading, where the text begins a line: 4.567 is none of them."""
 
 
 def escape_markdown(text: str, max_characters: int = 500) -> str:
@@ -23,6 +26,9 @@ def escape_markdown(text: str, max_characters: int = 500) -> str:
     Example:
         >>> print(escape_markdown("a *bold* <b>title</b>, learning_rate"))
         a \*bold\* \<b\>title\</b\>, learning_rate
+        >>> escape_markdown("4.567"), print(escape_markdown("4. a list"))
+        4\. a list
+        ('4.567', None)
     """
     escaped = _MARKUP.sub(lambda match: f"\\{match.group()}", escape_text(text, max_characters))
     opening = _OPENS_A_BLOCK.match(escaped)

@@ -205,13 +205,14 @@ def _sentence(row: ComparisonPlan, outcome: ComparisonOutcome) -> Content:
     """What was found, in plain words."""
     if outcome.identical:
         if changes(row):
-            return "Under this change it comes out the same, byte for byte."
+            return "With this change everything comes out the same, byte for byte."
         if row.resume_at is None:
             return "A separate run repeats it exactly."
         return f"A run resumed after step {row.resume_at} continues exactly."
     place = "the start" if outcome.divergence is None else divergence_place(outcome.divergence)
     if changes(row):
-        return ["Under this change it is another run: they part at ", element("b", place), "."]
+        first = element("b", place)
+        return ["With this change the run differs from the reference, first at ", first, "."]
     if row.resume_at is None:
         return ["A separate run does not repeat it: they part at ", element("b", place), "."]
     resumed = f"A run resumed after step {row.resume_at} does not continue exactly: they part at "

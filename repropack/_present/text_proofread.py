@@ -37,7 +37,7 @@ def proofread_text(report: ProofreadReport) -> str:
             lines += wrap(_finding(article, finding), rest="  ")
         lines += _more(len(report.findings) - _MAX_FINDINGS + report.findings_left_out, "finding")
     if report.hints:
-        lines += ["", "numbers without a mark that are nearly a claim's value:"]
+        lines += ["", "numbers without a mark:"]
         for hint in report.hints[:_MAX_HINTS]:
             lines += wrap(_hint(article, hint), rest="  ")
         lines += _more(len(report.hints) - _MAX_HINTS + report.hints_left_out, "hint")
@@ -72,9 +72,11 @@ def _finding(article: str, finding: ProofreadFinding) -> str:
 
 
 def _hint(article: str, hint: ProofreadHint) -> str:
-    how = "is the value of" if hint.kind == "same" else "is within 1 % of"
-    told = f"{escape_text(hint.observed, 150)} {how} {hint.claim} ({escape_text(hint.expected)})"
-    return f"{_place(article, hint.place)}: {told}"
+    how = "equals" if hint.kind == "same" else "nearly equals"
+    told = (
+        f"{escape_text(hint.observed, 150)} {how} claim {hint.claim} ({escape_text(hint.expected)})"
+    )
+    return f"{_place(article, hint.place)}: {told}; mark it or ignore it"
 
 
 def _place(article: str, place: ArticlePlace) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from repropack._format.expressions import advice
-from repropack.models.authored import Contact, Funding, Organization
+from repropack.models.authored import LINE_PATTERN, Contact, Funding, Organization
 from repropack.models.base import Model
 from repropack.models.project import (
     ProjectAfter,
@@ -229,6 +229,8 @@ def _form(key: Key, detail: ErrorDetails) -> str:
     names = [part for part in key if isinstance(part, str)]
     if names[:2] == ["record", "printed"]:
         return _NAME_FORM if detail["loc"][-1] == "[key]" else _FORMS["printed"]
+    if detail.get("ctx", {}).get("pattern") == LINE_PATTERN:
+        return "one line without control, format or bidirectional characters"
     if "environment" in names:
         return _FORMS["environment"]
     return _FORMS.get(names[-1], _NAME_FORM)

@@ -13,14 +13,8 @@ from pydantic import Field, StringConstraints
 
 from repropack.models.base import Digest, Model, RunName
 
-Line = Annotated[
-    str,
-    StringConstraints(
-        pattern="^[^\\x00-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]+$",
-        min_length=1,
-        max_length=500,
-    ),
-]
+LINE_PATTERN = "^[^\\x00-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]+$"
+Line = Annotated[str, StringConstraints(pattern=LINE_PATTERN, min_length=1, max_length=500)]
 """One line of text without control, format or bidirectional characters."""
 VersionText = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$", min_length=1, max_length=64)

@@ -302,6 +302,8 @@ def test_what_a_policy_forbids_does_not_run(page: Page, lab_page: Path, tmp_path
 def test_it_prints(lab: Page) -> None:
     """On paper everything is open, and what is moved by pointer or keys is not there."""
     lab.emulate_media(media="print")
+    lab.set_viewport_size({"width": 720, "height": 1000})  # of A4, as Chromium counts
+    assert lab.evaluate("document.documentElement.scrollWidth") == 720
     assert not lab.is_visible("nav")
     assert lab.locator("article.pair:visible").count() == 15
     assert len(lab.pdf()) > 50_000

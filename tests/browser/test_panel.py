@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -23,6 +24,20 @@ async ([data, name]) => {
   for (const type of ["dragover", "drop"]) {
     document.body.dispatchEvent(
       new DragEvent(type, {dataTransfer: transfer, bubbles: true, cancelable: true}));
+  }
+}
+"""
+
+DROP_MANY = """
+async ([all, drops]) => {
+  const bytes = all.map((data) => Uint8Array.from(atob(data), (one) => one.charCodeAt(0)));
+  for (const files of drops) {
+    const transfer = new DataTransfer();
+    for (const [place, which] of files.entries()) {
+      transfer.items.add(new File([bytes[which]], `${place}.zip`));
+    }
+    document.body.dispatchEvent(
+      new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
   }
 }
 """
@@ -217,3 +232,27 @@ def test_everything_is_reached_by_keyboard(page: Page, tmp_path: Path) -> None:
     assert page.get_by_label("Choose a package, or two").count() == 1
     assert page.get_attribute(".panel-status", "aria-live") == "polite"
     assert faults_of_access(page) == []
+
+
+def test_thirty_files_at_once_and_one_that_is_damaged(
+    page: Page, lab_package: Path, tmp_path: Path
+) -> None:
+    """Two are looked at and the others are counted; with a damaged one nothing is compared."""
+    open_page(page, tmp_path)
+    good = lab_package.read_bytes()
+    data = [in_base64(good[:-3]), in_base64(good)]
+    page.evaluate(DROP_MANY, [data, [[0, 1] * 15]])
+    page.wait_for_selector(".panel-uncompared")
+    assert page.inner_text(".panel-status") == (
+        "0.zip: damaged; 1.zip: intact; 28 more files not looked at: two at a time"
+    )
+    assert page.locator(".panel-faults").count() == 1
+    assert "observed\nthe end of the file" in page.inner_text(".panel-fault")
+    assert page.locator("#panel-left").count() == 0
+    assert page.inner_text(".panel-uncompared") == (
+        "The two are not compared: one of them is not intact."
+    )
+    page.evaluate(DROP_MANY, [data, [[0], [1]]])  # the second before the first is checked
+    page.locator(".panel-status", has_text=re.compile("^0.zip: intact$")).wait_for()
+    assert page.locator(".panel-faults").count() == 0
+    assert page.locator(".panel-uncompared").count() == 0

@@ -51,7 +51,7 @@ class Links(HTMLParser):
 def test_what_is_laid_out_is_the_package(site: Path, lab_package: Path) -> None:
     """Every file at its path in the package is the package's; the zip is the very file."""
     entries, files = read_zip(lab_package.read_bytes()), files_below(site)
-    own = {"index.html", "notebook.html", "report.html", "SHA256SUMS"}
+    own = {"index.html", "notebook.html", "report.html", "SHA256SUMS", ".nojekyll"}
     beside = {ZIP, f"{ZIP}.intoto.json", f"{ZIP}.intoto.json.sig"}
     assert own | beside <= set(files)
     for path in set(files) - own - beside:
@@ -74,7 +74,7 @@ def test_digests_are_those_of_all_files(site: Path) -> None:
     )
     assert done.returncode == 0
     assert done.stderr == b""
-    assert len(done.stdout.splitlines()) == len(files_below(site)) - 1
+    assert len(done.stdout.splitlines()) == len(files_below(site)) - 2
 
 
 def test_the_package_and_its_signature_hold_where_they_lie(site: Path) -> None:
@@ -97,7 +97,7 @@ def test_every_link_leads_to_a_file_that_is_there(site: Path) -> None:
         assert "default-src &#39;none&#39;" in page
         assert "<script" not in page
     linked = {unquote(link)[2:] for link in Links((site / "index.html").read_text("utf-8")).found}
-    assert linked >= set(files_below(site)) - {"index.html"}
+    assert linked >= set(files_below(site)) - {"index.html", ".nojekyll"}
 
 
 def test_published_twice_it_is_the_same(site: Path, tmp_path: Path) -> None:
@@ -213,3 +213,10 @@ def test_the_verb(site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["publish", package, str(tmp_path / "file"), "--force"]) == 2
     Path(tmp_path / "link").symlink_to(target)
     assert main(["publish", package, str(tmp_path / "link"), "--force"]) == 2
+
+
+def test_a_site_hands_out_what_jekyll_would_not(site: Path) -> None:
+    """GitHub Pages takes files as they are; uploads may lose the file, and the digests hold."""
+    assert (site / ".nojekyll").read_bytes() == b""
+    assert ".nojekyll" not in (site / "SHA256SUMS").read_text("utf-8")
+    assert (site / "__main__.py").is_file()

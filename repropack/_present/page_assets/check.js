@@ -22,7 +22,8 @@
   const NOT_LOOKED_AT = Object.freeze([
     "whether documents have all members that their schemas ask for",
     "whether __main__.py and the schemas are those that were released",
-    "whether results, figures and this page follow from the logs",
+    "whether results, claims, figures and this page follow from the logs",
+    "whether crate and citation follow from the rest",
     "what outputs, notebook, lock and wheels hold",
     "inputs that are held elsewhere",
   ]);

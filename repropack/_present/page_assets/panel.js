@@ -11,6 +11,7 @@
   const { escapeText, number, plural, size, divergencePlace, divergenceEvidence } = repropack.words;
 
   const MAX_FAULTS_SHOWN = 20;
+  const MAX_FILES = 2; // checked at a time: two are compared with each other
   const MANIFEST_SAYS = "its manifest says: ";
 
   /** Whether what was dropped is another kind of file altogether. */
@@ -135,16 +136,19 @@
           this.reports = [];
           this.results.replaceChildren();
         }
-        for (const file of files.slice(0, 2)) {
+        for (const file of files.slice(0, MAX_FILES)) {
           this.say(`Checking ${escapeText(file.name, 80)} (${size(file.size)}) ...`);
           const onProgress = (share) => {
             this.progress.value = share;
           };
           const report = await checkPackage(file, { signal, onProgress });
+          if (signal.aborted) throw new Stopped();
           this.reports.push(report);
           this.results.append(this.article(report));
         }
-        this.say(this.reports.map((one) => `${escapeText(one.name, 80)}: ${one.verdict}`).join("; "));
+        const said = this.reports.map((one) => `${escapeText(one.name, 80)}: ${one.verdict}`).join("; ");
+        const more = files.length - MAX_FILES;
+        this.say(more > 0 ? `${said}; ${plural(more, "more file")} not looked at: two at a time` : said);
         this.compareSection();
       });
     }
@@ -159,6 +163,7 @@
       try {
         await action(controller.signal);
       } catch (error) {
+        if (this.busy !== controller) return; // something else has begun, and has the word
         if (error instanceof Stopped) this.say("Stopped.");
         else if (error instanceof CannotReplay) this.say(`It cannot be replayed here: ${error.message}.`);
         else this.say(`It ended with an error of this page: ${escapeText(error?.message ?? error)}`);
@@ -258,7 +263,17 @@
     compareSection() {
       this.comparison?.remove();
       const readable = this.reports.filter(({ verdict }) => verdict === "intact");
-      if (readable.length < this.reports.length || !readable.length) return;
+      if (readable.length < this.reports.length) {
+        if (readable.length) {
+          this.comparison = element(
+            "p", { class: "panel-uncompared" },
+            "The two are not compared: one of them is not intact.",
+          );
+          this.results.append(this.comparison);
+        }
+        return;
+      }
+      if (!readable.length) return;
       const { section } = repropack.comparing.comparing(readable, (action) => this.doing(action));
       this.comparison = section;
       if (section) this.results.append(section);

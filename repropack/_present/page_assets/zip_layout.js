@@ -140,7 +140,10 @@
     let at = 0;
     for (const [field, width] of fields) {
       const [left, right] = [expected, observed].map((data) => data.subarray(at, at + width));
-      if (!sameBytes(left, right)) return [field, number(left), number(right)];
+      if (!sameBytes(left, right)) {
+        const cut = right.length < left.length;
+        return [field, number(left), cut ? "the end of the file" : number(right)];
+      }
       at += width;
     }
     return ["name or extra field", "the pinned ones", "others"];

@@ -184,3 +184,28 @@ def test_values_are_printed_rounded_and_in_full() -> None:
     (row,) = printed_claims([APART])
     assert (row.text, row.exact, row.macro) == ("1.2e-07", "1.1920928955078125e-07", "claimApart")
     assert exact_form({"$int": str(2**70)}) == str(2**70)
+
+
+def test_unknown_names_are_compared_with_known_ones_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hundred thousand marks of claims that there are not take no time with the claims."""
+    asked = []
+
+    def count(name: str, known: list[str]) -> str:
+        asked.append(name)
+        return f"; did you mean {known[0]!r}?"
+
+    monkeypatch.setattr(proofreading, "advice", count)
+    text = " ".join(mark(f"x-{k // 2}", "1") for k in range(200))
+    told = [finding.observed for finding in found(text).findings]
+    assert asked == [f"x-{k}" for k in range(proofreading.MAX_ADVICE)]
+    assert told[39].endswith("did you mean 'final-loss'?")
+    assert told[40] == "none of this id"
+
+
+def test_a_claim_may_be_a_whole_number_beyond_float64() -> None:
+    """It is a number like others; and so is one of ten thousand digits in an article."""
+    huge = outcome_of("1" + "0" * 400, id="huge", kind="count", value={"$int": "1" + "0" * 400})
+    hints = found(f"a 1{'0' * 200} b 123e9999 c 1990 d 1{'0' * 299}", claims=[huge, LOSS]).hints
+    assert hints == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from repropack._format.inert import MAX_SVG_BYTES, is_still_svg, why_left_out
@@ -87,3 +89,12 @@ def test_a_picture_that_does_more_is_not(svg: str) -> None:
 def test_a_huge_picture_is_not_read() -> None:
     """It is left out."""
     assert not is_still_svg(PICTURE.encode() + b" " * MAX_SVG_BYTES)
+
+
+@pytest.mark.parametrize("text", [" " * 200_000, "a" * 200_000, "rgb ( " * 30_000, "a-\t" * 60_000])
+def test_a_style_is_read_in_one_pass(text: str) -> None:
+    """Blanks and letters that might stand before a parenthesis are not read again and again."""
+    start = time.process_time()
+    assert is_still_svg(f"<svg {SVG}><style>{text}</style></svg>".encode())
+    assert not is_still_svg(f"<svg {SVG}><style>{text}evil (</style></svg>".encode())
+    assert time.process_time() - start < 5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -189,3 +191,24 @@ def test_any_text_can_be_scanned(text: str, form: Form) -> None:
     scan = scan_text(text, form)
     assert all(text[one.at : one.at + len(one.content)] == one.content for one in scan.marks)
     assert len(scan.running_text()) == len(text)
+
+
+def test_what_closes_is_looked_for_once() -> None:
+    """A thousand openings before one end read the text once, and not a thousand times."""
+
+    reads = []
+
+    class Counted(str):
+        __slots__ = ()
+
+        def find(self, *arguments: Any) -> int:
+            reads.append(1)
+            return super().find(*arguments)
+
+    closers = marks._Closers(Counted("<code>" * 1000 + "</code></code>"))
+    ends = [closers.find("</code", 6 * k) for k in range(1001)]
+    assert set(ends) == {6000}
+    assert closers.find("</code", 6001) == 6007
+    assert closers.find("</code", 0) == 6000
+    assert [closers.find("</pre", k) for k in range(100)] == [-1] * 100
+    assert len(reads) == 4

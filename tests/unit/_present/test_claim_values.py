@@ -58,7 +58,7 @@ def test_markdown() -> None:
         "| claim | value | in full | holds |\n|---|---|---|---|\n"
         "| `final-loss` | <!-- claim: final-loss -->0.0215<!-- /claim --> | 0.0214672945992594 | yes |\n"
         "| `share-2` | <!-- claim: share-2 -->97.5%<!-- /claim --> | 0.975 | **no** |\n"
-        "| `nasty` | <!-- claim: nasty -->\\=1\\|\\\\x{}\\\\x1b<!-- /claim --> | \\=1\\|\\\\x{}\\\\x1b | yes |\n"
+        "| `nasty` | <!-- claim: nasty -->=1\\|\\\\x{}\\\\x1b<!-- /claim --> | =1\\|\\\\x{}\\\\x1b | yes |\n"
     )
 
 

@@ -99,7 +99,7 @@ def test_nothing_foreign_gets_out_as_it_is() -> None:
     assert "\x1b" not in text
     assert markdown_claims([odd, WRONG]) == (
         "- It is \\\\x1b\\[31m\\*x\\* \\<b\\>. (`final-loss`)\n"
-        "- **Does not hold** (`wrong`): stated 0\\.0215, found 0\\.0216 (0\\.02161). "
+        "- **Does not hold** (`wrong`): stated 0.0215, found 0.0216 (0.02161). "
         "With what was found the sentence reads: The final loss is 0.0216."
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from repropack._present.notebook_page import MAX_NOTEBOOK_BYTES, notebook_page
+from repropack._present.notebook_page import MAX_NOTEBOOK_BYTES, notebook_page, without_code
 from repropack.errors import CouldNotRunError
 
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
@@ -164,3 +165,26 @@ def test_a_huge_notebook_is_not_rendered() -> None:
     """Nor parsed."""
     with pytest.raises(CouldNotRunError, match="expected at most"):
         notebook_page(b" " * (MAX_NOTEBOOK_BYTES + 1), "t")
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("a<style>b</style>c<SCRIPT src=x>d</script >e", "ace"),
+        ("<style><script></style>a</script>", "a</script>"),
+        ("<script>a</style>b", "<script>a</style>b"),
+        ("<styled>a</styled><\u017ftyle>b</style>", "<styled>a</styled><\u017ftyle>b</style>"),
+        ("<style>a<style>b</style>c</style>", "c</style>"),
+    ],
+)
+def test_style_sheets_and_scripts_go_with_their_texts(html: str, kept: str) -> None:
+    """Each to its own end; what has none stays, for the sieve after this one."""
+    assert without_code(html) == kept
+
+
+@pytest.mark.parametrize("unit", ["<style", "<script>", "<style></script>", "</style "])
+def test_code_is_looked_for_in_one_pass(unit: str) -> None:
+    """Elements that are never closed are not looked for again and again."""
+    start = time.process_time()
+    assert without_code(unit * 100_000) == unit * 100_000
+    assert time.process_time() - start < 5

@@ -91,7 +91,9 @@ def test_claims_come_in_plain_words_with_evidence_and_scope() -> None:
     text = words(page())
     assert "the environment that is recorded here, and nothing wider: CPython 3.11.7" in text
     assert "A run resumed after step 40 continues exactly." in text
-    assert "Under this change it is another run: they part at step 1 · gradient." in text
+    assert (
+        "With this change the run differs from the reference, first at step 1 · gradient." in text
+    )
     assert "The author expected it to part at step 1, at gradient." in text
     assert "What was not tested" in text
     assert "a lower loss proves nothing about replay" in text

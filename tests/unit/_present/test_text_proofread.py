@@ -78,8 +78,8 @@ def test_hints_follow() -> None:
         for kind in ("same", "near")
     )
     shown = text(hints=hints, hints_left_out=1)
-    assert "a.md:3:7: 0.51 is the value of loss (0.5)\n" in shown
-    assert "a.md:3:7: 0.51 is within 1 % of loss (0.5)\n" in shown
+    assert "a.md:3:7: 0.51 equals claim loss (0.5); mark it or ignore it\n" in shown
+    assert "a.md:3:7: 0.51 nearly equals claim loss (0.5); mark it or ignore it\n" in shown
 
 
 def test_long_lists_are_cut_and_counted() -> None:

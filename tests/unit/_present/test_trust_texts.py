@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from repropack._compare.certificates import (
@@ -312,3 +314,20 @@ def test_a_link_cannot_be_a_scheme_or_markup() -> None:
     assert file_link('javascript:"><b>').html == (
         '<a href="./javascript%3A%22%3E%3Cb%3E">javascript:&quot;&gt;&lt;b&gt;</a>'
     )
+
+
+def test_the_front_page_says_what_each_file_is_and_how_to_verify() -> None:
+    """Before the list, and beside each name; an author's file is not taken for one of ours."""
+    paths = ("LICENSE", "manifest.json", "replay-lab-1.0.0.zip", "source/plan.json", "source/a.zip")
+    files = tuple(PublishedFile(path=path, size=1, digest=DIGEST) for path in paths)
+    page = front_page(published(files=files)).decode("utf-8")
+    assert "Begin with the report. To verify it, download the package and give it to" in page
+    told = re.findall(r'"\./([^"]*)">[^<]*</a>(?:<span class="what">: ([^<]*)</span>)?<div', page)
+    assert dict(told) == {
+        "LICENSE": "what you may do with it",
+        "manifest.json": "every entry of the package with size and digest; its SHA-256 is the "
+        "package digest",
+        "replay-lab-1.0.0.zip": "the package, in one file",
+        "source/plan.json": "",
+        "source/a.zip": "",
+    }

@@ -143,6 +143,15 @@ def test_everything_reaches_the_manifest(tmp_path: Path) -> None:
             "unknown key; did you mean 'funder'?",
         ),
         (
+            'name = "Ada Lovelace"',
+            'name = "Ada\\u202eecalevoL"',
+            "package.contact.name",
+            (
+                "expected one line without control, format or bidirectional characters, observed "
+                "'Ada\\u202eecalevoL'"
+            ),
+        ),
+        (
             'title = "Lakes"\n',
             "",
             "package.article.title",

@@ -77,7 +77,8 @@ resume-at = {half}
 reset = ["position"]
 """
 _CHECK = """\
-import resource, sys, time
+import re, sys, time
+from pathlib import Path
 from repropack import open_package
 from repropack._checking import check_whole
 from repropack._read.findings import Findings
@@ -88,7 +89,8 @@ with open_package(sys.argv[1]) as package:
     look(package, findings)
     spent = time.process_time() - begin
     assert not findings.faults, findings.faults[0]
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+# Not ru_maxrss: a child inherits that of the process that started it.
+memory = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) // 1024
 print(f"check {sys.argv[2]} the page: {spent:.1f} s of processor time, {memory} MB")
 """
 

@@ -13,7 +13,6 @@ from repropack._format.digests import digest_bytes, digest_stream
 from repropack._format.inert import HEAD_BYTES, MAX_SVG_BYTES, is_still_svg, why_left_out
 from repropack._format.layout import MANIFEST, NOTEBOOK, PAGE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
-from repropack._format.page_head import MAX_HEAD_BYTES, page_version
 from repropack._format.paths import shown_path
 from repropack._format.sshsig import MAX_SIGNATURE_BYTES, read_signature
 from repropack._format.statements import MAX_STATEMENT_BYTES, STATEMENT_SUFFIX, archive_signed
@@ -26,12 +25,8 @@ from repropack._present.front_page import (
     front_page,
 )
 from repropack._present.notebook_page import MAX_NOTEBOOK_BYTES, UNRENDERED
-from repropack._read.beside import (
-    read_beside,
-    read_unnamed,
-    signature_files,
-    statement_place,
-)
+from repropack._published import check_published_target, sums_bytes
+from repropack._read.beside import read_unnamed, signature_files, statement_place
 from repropack._read.findings import Findings
 from repropack._read.integrity import check_package_whole
 from repropack._read.package import Package, open_package
@@ -73,7 +68,7 @@ def publish_package(
     Args:
         path: The package, zip or directory. It is only read.
         directory: The folder to make.
-        force: Replace a folder that was published before, if nothing else is in it.
+        force: Replace a folder that was published before, if it is as it was published.
         limits: Limits on reading.
 
     Returns:
@@ -94,7 +89,7 @@ def publish_package(
         nbconvert and bleach.
     """
     target = Path(directory).absolute()
-    _check_target(target, Path(path), force=force)
+    check_published_target(target, Path(path), force=force)
     with open_package(path, limits=limits) as package:
         timelines, runs = check_intact(package)
         beside = _beside(package)
@@ -109,7 +104,7 @@ def publish_package(
                 site = _Site(work / ASSEMBLED, package)
                 report = site.lay_out(shown_path(path), shown_path(directory), pages, beside)
                 sync_tree(site.root)
-                _check_target(target, Path(path), force=force)
+                check_published_target(target, Path(path), force=force)
                 publish_directory(site.root, target, force=force)
         except OSError as error:
             raise CouldNotRunError(os_problem(error)) from error
@@ -142,9 +137,7 @@ class _Site:
             self._write(name + suffix, data)
         report = self._report(path, directory, name, beside)
         self._write(FRONT, front_page(report))
-        rows = sorted(self.files, key=lambda file: file.path.encode())
-        sums = "".join(f"{file.digest.removeprefix('sha256:')}  {file.path}\n" for file in rows)
-        self._put(SUMS, sums.encode("utf-8"))
+        self._put(SUMS, sums_bytes({file.path: file.digest for file in self.files}))
         self._put(AS_IT_IS, b"")  # apart from the digests: uploads often leave such names behind
         for folder in filter(Path.is_dir, self.root.rglob("*")):
             folder.chmod(_FOLDER_MODE)
@@ -281,68 +274,3 @@ def _beside(package: Package) -> dict[str, bytes]:
             raise UsageError(f"{file.name}: {error}") from error
         found[STATEMENT_SUFFIX + file.name.removeprefix(place.name)] = signature
     return found
-
-
-def _check_target(target: Path, package: Path, *, force: bool) -> None:
-    """Refuse a folder that exists, unless it was published before and nothing was added."""
-    if target.name in {"", ".."}:
-        raise UsageError(f"{target}: expected a path that ends in a name, observed none")
-    resolved, source = target.resolve(), package.resolve()
-    if source.is_relative_to(resolved) or (package.is_dir() and resolved.is_relative_to(source)):
-        raise UsageError(
-            f"{target.name}: expected a folder apart from the package, observed one with it",
-            hint="a package is never changed; give another folder",
-        )
-    if not os.path.lexists(target):
-        return
-    if not force:
-        raise UsageError(
-            f"{target.name}: expected a folder that does not exist, observed one that does",
-            hint="give another, or --force to replace what was published before",
-        )
-    if target.is_symlink() or not target.is_dir():
-        raise UsageError(f"{target.name}: expected a folder to replace, observed something else")
-    if not _is_published(target):
-        raise UsageError(
-            f"{target.name}: expected a folder that `publish` made, observed another",
-            hint="only what was published is ever replaced: give another folder",
-        )
-    added = _unlisted(target)
-    if added is not None:
-        raise UsageError(
-            f"{target.name}: expected a folder that `publish` made, observed {added!a} in it, "
-            f"which its {SUMS} does not list so",
-            hint="only what was published is ever replaced: give another folder",
-        )
-
-
-def _is_published(target: Path) -> bool:
-    """Whether the folder is empty, or has both pages, each as repropack begins one."""
-    if next(target.iterdir(), None) is None:
-        return True
-    for page in (target / FRONT, target / REPORT_PAGE):
-        if page.is_symlink() or not page.is_file():
-            return False
-        with page.open("rb") as stream:
-            if page_version(stream.read(MAX_HEAD_BYTES)) is None:
-                return False
-    return True
-
-
-def _unlisted(target: Path) -> str | None:
-    """The first file that is not listed with its digest; none in an empty folder."""
-    sums = target / SUMS
-    listed = {AS_IT_IS: digest_bytes(b"")}
-    if sums.is_file() and not sums.is_symlink():
-        text = read_beside(sums, "a list of digests", DEFAULT_LIMITS.max_manifest_bytes)
-        for line in text.decode("utf-8", "replace").splitlines():
-            listed[line[66:]] = f"sha256:{line[:64]}"
-    for place in sorted(target.rglob("*")):
-        path = place.relative_to(target).as_posix()
-        if place.is_symlink() or not (place.is_dir() or place.is_file()):
-            return path
-        if place.is_file() and path != SUMS:
-            with place.open("rb") as stream:
-                if listed.get(path) != digest_stream(stream)[0]:
-                    return path
-    return None

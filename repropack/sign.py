@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
@@ -163,7 +164,7 @@ def _check_place(subject: _Subject, package: Path, *, force: bool) -> None:
         raise UsageError(f"{place.name}: {error}") from error
     if data == subject.statement and not place.is_symlink():
         return
-    if not STATEMENT.is_one(data) or place.is_symlink():
+    if not STATEMENT.is_one(BytesIO(data)) or place.is_symlink():
         raise UsageError(
             f"{place.name}: expected a statement or nothing, observed something else",
             hint="give another path with --output",

@@ -38,7 +38,7 @@ def unpack_package(
         directory: The folder to make.
         entries: Paths of single entries, or folders of them; all of them and the manifest where
             empty. An entry that is held by reference is nowhere to be unpacked from.
-        force: Replace an existing folder, if it is empty or holds a package.
+        force: Replace an existing folder, if it is empty or a package that nobody edited.
         limits: Limits on reading.
 
     Returns:

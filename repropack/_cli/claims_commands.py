@@ -41,11 +41,11 @@ def values(arguments: Namespace) -> Answer:
 def _kind(form: str) -> DocumentKind:
     """The kind of file that holds values in a format."""
     from repropack._present.claim_values import are_values
-    from repropack._run.documents import DocumentKind, json_kind
+    from repropack._run.documents import head_kind, json_kind
 
     if form == "json":
         return json_kind("values in json", "schema", "repropack/values/")
-    return DocumentKind(f"values in {form}", partial(are_values, form=form), whole=False)
+    return head_kind(f"values in {form}", partial(are_values, form=form))
 
 
 def _failing(found: Values) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ from repropack._cli.trust_arguments import (
     add_signers,
 )
 from repropack.errors import UsageError
+
+_DASHES_GIVEN = re.compile(r"(?P<option>--[a-z][a-z-]*(?==)|-[a-z])=?--")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -84,6 +87,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     Raises:
         UsageError: wrong use.
     """
+    _refuse_bare_dashes(arguments)
     parsed, others = build_parser().parse_known_args(arguments)
     if parsed.verb == "unpack" and not any(other.startswith("-") for other in others):
         parsed.entries += others  # argparse gives up on ENTRY where an option stands before it
@@ -92,6 +96,20 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     if problem is not None:
         raise UsageError(problem, hint=f"see `repropack {parsed.verb} --help`")
     return parsed
+
+
+def _refuse_bare_dashes(arguments: Sequence[str]) -> None:
+    """``--option=--`` names no value: some versions of argparse make an empty list of it."""
+    for argument in arguments:
+        if argument == "--":
+            return
+        given = _DASHES_GIVEN.fullmatch(argument)
+        if given is not None:
+            option = given["option"]
+            raise UsageError(
+                f"argument {option}: expected a value, observed '--'",
+                hint="a file of this name is `./--`",
+            )
 
 
 def _check_problem(parsed: argparse.Namespace) -> str | None:

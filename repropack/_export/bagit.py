@@ -11,6 +11,11 @@ PAYLOAD = "data"
 DECLARATION, INFO = "bagit.txt", "bag-info.txt"
 ALGORITHMS = ("sha256", "sha512")
 DECLARATION_BYTES = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+_AGENT, _SOFTWARE = "Bag-Software-Agent", "repropack"
+_LABELS = frozenset({
+    "Contact-Name", "Contact-Email", "External-Description", "Bagging-Date", _AGENT,
+    "Internal-Sender-Identifier", "External-Identifier", "Payload-Oxum",
+})  # fmt: skip
 
 Digests = Mapping[str, Mapping[str, str]]
 """By algorithm and by path in the bag: hexadecimal digests."""
@@ -70,6 +75,14 @@ def info_bytes(
     return f"{text}Payload-Oxum: {octets}.{files}\n".encode()
 
 
+def is_own_info(data: bytes) -> bool:
+    """Whether a ``bag-info.txt`` has the elements that ours have, and none besides."""
+    lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    labels = {line.partition(": ")[0] for line in lines}
+    ours = any(line.startswith(f"{_AGENT}: {_SOFTWARE} ") for line in lines)
+    return ours and labels <= _LABELS
+
+
 def _elements(metadata: PackageMetadata) -> Iterator[tuple[str, str]]:
     if metadata.contact is not None:
         yield "Contact-Name", metadata.contact.name
@@ -80,7 +93,7 @@ def _elements(metadata: PackageMetadata) -> Iterator[tuple[str, str]]:
     if metadata.date is not None:
         yield "Bagging-Date", metadata.date.isoformat()
     yield "Internal-Sender-Identifier", f"{metadata.name} {metadata.version}"
-    yield "Bag-Software-Agent", f"repropack {__version__}"
+    yield _AGENT, f"{_SOFTWARE} {__version__}"
 
 
 def _encoded(path: str) -> str:

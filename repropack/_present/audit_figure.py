@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
+from repropack._format.figure_seals import seal_png, seal_svg
 from repropack._present.escape import escape_text
 from repropack._present.figure_layout import Columns, MatrixRow, Strip, columns_for, strip_of
 from repropack._present.figure_words import shown, wrapped
@@ -105,7 +106,7 @@ def figure_bytes(report: AuditReport, path: str) -> bytes:
         path: The file that it goes to; its ending says the format.
 
     Returns:
-        The file.
+        The file, with the seal by which it is known again.
 
     Raises:
         UsageError: it ends neither in .svg nor in .png.
@@ -142,7 +143,8 @@ def figure_bytes(report: AuditReport, path: str) -> bytes:
         sheet.y += 0.05
         sheet.paragraph(sentence)
     with style.fixed_style():
-        return sheet.entries("audit")[f"audit.{chosen}"]
+        drawn = sheet.entries("audit")[f"audit.{chosen}"]
+    return seal_svg(drawn) if chosen == "svg" else seal_png(drawn)
 
 
 def _heading(one: AuditedReset) -> tuple[str, ...]:

@@ -6,25 +6,26 @@ repropack itself writes that kind, so that what somebody made, or has changed si
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
-from repropack._format.canonical import decode_strict, encode_canonical
+from repropack._format.figure_seals import is_sealed_png, is_sealed_svg
 from repropack._format.limits import DEFAULT_LIMITS
+from repropack._format.npz import NpzReader
 from repropack._format.page_head import MAX_HEAD_BYTES, page_version
-from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT
-from repropack._read.beside import begin_of, read_unnamed
+from repropack._read.beside import open_regular
 from repropack._read.directory import KINDS
+from repropack._run.listed import canonical_object
 from repropack._run.target import Replaced, check_free
-from repropack.errors import PackageError, UsageError
+from repropack.errors import PackageError
 from repropack.models.statements import PACKAGE_PREDICATE, RECORD_PREDICATE
 
-_HEAD_BYTES = 4096
-_PNG = b"\x89PNG\r\n\x1a\n"
-_SVG = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg'
+_SIDED = re.compile(r"(?:left|right)\.")
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,30 @@ class DocumentKind:
 
     Attributes:
         what: It in words, such as ``a page``.
-        is_one: Whether bytes are one: all of a file where ``whole``, else its first 4096.
-        whole: Whether all of it has to be looked at.
+        is_one: Whether a file is one, read from its first byte.
     """
 
     what: str
-    is_one: Callable[[bytes], bool]
-    whole: bool = True
+    is_one: Callable[[BinaryIO], bool]
+
+
+def whole_kind(what: str, is_one: Callable[[bytes], bool]) -> DocumentKind:
+    """The kind of a document that is looked at as a whole.
+
+    Args:
+        what: It in words.
+        is_one: Whether bytes are one.
+
+    Returns:
+        The kind; no file above ``max_document_bytes`` is of it.
+    """
+    most = DEFAULT_LIMITS.max_document_bytes
+
+    def holds(stream: BinaryIO) -> bool:
+        data = stream.read(most + 1)
+        return len(data) <= most and is_one(data)
+
+    return DocumentKind(what, holds)
 
 
 def check_document(target: Path, kind: DocumentKind, *, force: bool) -> None:
@@ -74,59 +92,57 @@ def json_kind(what: str, member: str, begin: str) -> DocumentKind:
         found = value.get(member)
         return isinstance(found, str) and found.startswith(begin)
 
-    return DocumentKind(what, is_one)
+    return whole_kind(what, is_one)
 
 
-def canonical_object(data: bytes) -> dict[str, object]:
-    """An object in canonical JSON.
+def head_kind(what: str, is_one: Callable[[bytes], bool]) -> DocumentKind:
+    """The kind of a document that is known by its first bytes.
 
     Args:
-        data: Any bytes.
+        what: It in words.
+        is_one: Whether a file that begins with these bytes, ``MAX_HEAD_BYTES`` at most, is one.
 
     Returns:
-        It; empty where they are something else, or the same in another spelling.
+        The kind.
     """
-    try:
-        value = decode_strict(data, where="")
-        if isinstance(value, dict) and encode_canonical(value) == data:
-            return value
-    except (PackageError, UsageError):
-        pass
-    return {}
+    return DocumentKind(what, lambda stream: is_one(stream.read(MAX_HEAD_BYTES)))
 
 
-PAGE = DocumentKind(
-    "a page", lambda head: page_version(head[:MAX_HEAD_BYTES]) is not None, whole=False
-)
+PAGE = head_kind("a page", lambda head: page_version(head) is not None)
 REPORT = json_kind("a verification report", "schema", "repropack/verification-report/")
 RECORD = json_kind("a verification record", "predicateType", RECORD_PREDICATE)
 STATEMENT = json_kind("a statement", "predicateType", PACKAGE_PREDICATE)
 FIGURES = {
-    ".svg": DocumentKind("an SVG figure", lambda head: head.startswith(_SVG), whole=False),
-    ".png": DocumentKind("a PNG figure", lambda head: head.startswith(_PNG), whole=False),
+    ".svg": whole_kind("an SVG figure of an audit", is_sealed_svg),
+    ".png": whole_kind("a PNG figure of an audit", is_sealed_png),
 }
 
 
-def _is_npz(head: bytes) -> bool:
-    """Whether a zip begins with an array: a package begins with its manifest."""
-    if len(head) < LOCAL_STRUCT.size or not head.startswith(LOCAL_SIGNATURE):
+def _are_saved(stream: BinaryIO) -> bool:
+    """Whether a file is an npz in our own form, undamaged, of arrays of a left and a right side.
+
+    NumPy writes its npz in another form, so that one that went through it is none.
+
+    Returns:
+        True where it is one.
+    """
+    try:
+        reader = NpzReader(stream, where="it")
+        if not reader.arrays or not all(map(_SIDED.match, reader.arrays)):
+            return False
+        for name in reader.arrays:
+            reader.fingerprint(name)  # reads all of it and holds it against its checksum
+    except PackageError:
         return False
-    length = LOCAL_STRUCT.unpack(head[: LOCAL_STRUCT.size])[-2]
-    return head[LOCAL_STRUCT.size :][:length].endswith(b".npy")
+    return True
 
 
-ARRAYS = DocumentKind("a file of arrays", _is_npz, whole=False)
+ARRAYS = DocumentKind("a file of arrays that `diff` saved", _are_saved)
 
 
 def _hindrance(kind: DocumentKind, target: Path) -> str | None:
     mode = target.lstat().st_mode
-    if not target.is_file() or target.is_symlink():
+    if not stat.S_ISREG(mode):
         return KINDS.get(stat.S_IFMT(mode), "something else")
-    if kind.whole:
-        try:
-            data = read_unnamed(target, "it", DEFAULT_LIMITS.max_document_bytes)
-        except ValueError:
-            return "something else"
-    else:
-        data = begin_of(target, _HEAD_BYTES)
-    return None if kind.is_one(data) else "something else"
+    with open_regular(target, kind.what) as stream:
+        return None if kind.is_one(stream) else "something else"

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from repropack._export.bagit import (
-    ALGORITHMS,
-    DECLARATION,
-    INFO,
-    PAYLOAD,
-    payload_manifest,
-    tag_manifest,
-)
 from repropack._export.codecheck import is_draft
 from repropack._export.identifiers import are_identifiers
 from repropack._export.zenodo import is_deposit
-from repropack._format.layout import MANIFEST
-from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT
-from repropack._run.documents import DocumentKind, canonical_object, check_document
+from repropack._format.archive_reader import ArchiveReader
+from repropack._read.beside import open_regular
+from repropack._run.bag_target import bag_hindrance
+from repropack._run.documents import DocumentKind, check_document, whole_kind
+from repropack._run.listed import canonical_object
 from repropack._run.target import Replaced, check_free
-from repropack.errors import UsageError
+from repropack.errors import PackageError, UsageError
 from repropack.models.export import ExportFormat
 
-_MAX_NAME_BYTES = 1024
-_TAGS = frozenset({
-    DECLARATION, INFO, *map(payload_manifest, ALGORITHMS), *map(tag_manifest, ALGORITHMS),
-})  # fmt: skip
 _DOCUMENTS: dict[ExportFormat, DocumentKind] = {
-    "zenodo": DocumentKind("a deposit's metadata", lambda data: is_deposit(canonical_object(data))),
-    "codecheck": DocumentKind("a draft that nobody has filled in", is_draft),
-    "swhid": DocumentKind("a list of identifiers", are_identifiers),
+    "zenodo": whole_kind("a deposit's metadata", lambda data: is_deposit(canonical_object(data))),
+    "codecheck": whole_kind("a draft that nobody has filled in", is_draft),
+    "swhid": whole_kind("a list of identifiers", are_identifiers),
 }
 
 
@@ -55,7 +44,7 @@ def check_export_target(target: Path, package: Path, *, to: ExportFormat, force:
     if to in _DOCUMENTS:
         check_document(target, _DOCUMENTS[to], force=force)
     elif target.suffix == ".zip":
-        zipped = Replaced("a bag", "the zip of a bag")
+        zipped = Replaced("a bag", "the zip of a bag as repropack writes it")
         check_free(target, zipped, _zip_hindrance, force=force, directory=False)
     else:
         if force and held.is_relative_to(target.resolve()):
@@ -63,42 +52,38 @@ def check_export_target(target: Path, package: Path, *, to: ExportFormat, force:
                 f"{target.name}: expected a folder apart from the package, observed one that holds "
                 "it"
             )
-        check_free(target, Replaced("a bag", "a bag"), _bag_hindrance, force=force, directory=True)
+        bag = Replaced("a bag", "a bag as repropack writes it")
+        check_free(target, bag, _folder_hindrance, force=force, directory=True)
 
 
 def _zip_hindrance(target: Path) -> str | None:
-    """A zip of a bag begins with its first tag file, in a folder."""
+    """A zip in the form of a package's, with one folder in it, which is a bag of a package."""
     if target.is_symlink() or not target.is_file():
         return "something else"
-    with target.open("rb") as stream:
-        head = stream.read(LOCAL_STRUCT.size)
-        name = stream.read(_MAX_NAME_BYTES)
-    begins = head.startswith(LOCAL_SIGNATURE) and len(head) == LOCAL_STRUCT.size
-    found = begins and f"/{INFO}".encode() in name[: LOCAL_STRUCT.unpack(head)[-2]]
-    return None if found else "something else"
+    with open_regular(target, "the zip of a bag") as stream:
+        try:
+            reader = ArchiveReader(stream, where=target.name)
+            folders = {name.partition("/")[0] for name in reader.members}
+            if len(folders) != 1 or any(one.deflated for one in reader.members.values()):
+                return "something else"
+            (folder,) = folders
+            paths = [name.removeprefix(f"{folder}/") for name in reader.members]
+            return bag_hindrance(paths, lambda path: reader.open(f"{folder}/{path}"), folder)
+        except PackageError:
+            return "something else"
 
 
-def _bag_hindrance(target: Path) -> str | None:
-    """A folder that is empty, or a bag of a package without a file that is in no manifest."""
+def _folder_hindrance(target: Path) -> str | None:
+    """A folder that is empty, or a bag of a package as it was written."""
     if target.is_symlink() or not target.is_dir():
         return "something else"
-    places = sorted(place for place in target.rglob("*") if place.is_symlink() or place.is_file())
-    if not places:
-        return None
-    if not all((target / name).is_file() for name in (DECLARATION, f"{PAYLOAD}/{MANIFEST}")):
-        return "something else"
-    with (target / PAYLOAD / MANIFEST).open("rb") as stream:
-        if not stream.read(_MAX_NAME_BYTES).startswith(b'{"entries":['):
-            return "another bag"
-    listed = _listed(target / payload_manifest(ALGORITHMS[0]))
-    for place in places:
+    paths = []
+    for place in sorted(target.rglob("*")):
         path = place.relative_to(target).as_posix()
-        tag = path in _TAGS
-        if not tag and os.fsencode(path) not in listed:
-            return f"{path!a} in it, which its manifest does not list"
-    return None
-
-
-def _listed(manifest: Path) -> set[bytes]:
-    lines = manifest.read_bytes().split(b"\n")
-    return {line.partition(b"  ")[2].replace(b"%25", b"%") for line in lines}
+        if place.is_symlink() or not (place.is_file() or place.is_dir()):
+            return f"{path!a} in it, which is no file"
+        if place.is_file():
+            paths.append(path)
+    if not paths:
+        return None
+    return bag_hindrance(paths, lambda path: open_regular(target / path, "a file"))

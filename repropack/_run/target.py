@@ -14,8 +14,10 @@ from typing import Any
 from repropack._format.layout import MANIFEST
 from repropack._format.limits import DEFAULT_LIMITS
 from repropack._format.zip_layout import LOCAL_SIGNATURE, LOCAL_STRUCT, STORED
+from repropack._read.beside import begin_of
 from repropack._run.durable import sync_path
 from repropack._run.folders import remove_tree
+from repropack._run.listed import first_unlisted, listed_in_manifest
 from repropack._run.moves import exchange_directories, move_new
 from repropack.errors import UsageError
 from repropack.models.manifest import FORMAT_NAME
@@ -70,10 +72,9 @@ def check_free(
     if target.name in {"", ".."}:
         raise UsageError(f"{target}: expected a path that ends in a name, observed none")
     try:
-        target.lstat()
-        observed = hindrance(target)
-    except (FileNotFoundError, NotADirectoryError):
-        return
+        if not _stands(target):
+            return
+        observed = hindrance(target) if force else None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{target.name}: cannot be written there: {reason}") from error
@@ -83,8 +84,17 @@ def check_free(
     if observed is not None:
         raise UsageError(
             f"{target.name}: expected {replaced.form} to replace, observed {observed}",
-            hint=f"only {replaced.what} is ever replaced: give another path",
+            hint=f"only {replaced.form} is ever replaced: give another path, or remove it yourself",
         )
+
+
+def _stands(target: Path) -> bool:
+    """Whether anything is at a path, a link to nothing included."""
+    try:
+        target.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def publish_file(aside: Path, target: Path, *, force: bool) -> None:
@@ -143,10 +153,22 @@ def _taken(target: Path, *, directory: bool) -> str:
 
 def _hindrance(target: Path, *, directory: bool) -> str | None:
     """What is at a target that is lost if a package replaces it; ``None`` where it is a package."""
-    is_package = _is_directory(target) if directory else _is_zip(target)
-    if target.is_symlink() or not is_package:
+    if target.is_symlink() or not (target.is_dir() if directory else _is_zip(target)):
         return "something else"
-    return _unlisted(target) if directory else None
+    return _of_directory(target) if directory else None
+
+
+def _of_directory(target: Path) -> str | None:
+    """What is lost with a directory: nothing where it is empty or a package as it was written."""
+    if next(target.iterdir(), None) is None:
+        return None
+    data = begin_of(target / MANIFEST, DEFAULT_LIMITS.max_manifest_bytes)
+    if _manifest(data) is None:
+        return "something else"
+    listed = listed_in_manifest(data)
+    if listed is None:
+        return f"{MANIFEST!a} in it, edited since: it is not as repropack writes one"
+    return first_unlisted(target, listed, "its manifest")
 
 
 def _is_zip(target: Path) -> bool:
@@ -170,32 +192,6 @@ def _is_zip(target: Path) -> bool:
         except zlib.error:
             return False
     return _manifest(data) is not None
-
-
-def _is_directory(target: Path) -> bool:
-    """Whether a directory is empty or holds a package's manifest."""
-    if not target.is_dir():
-        return False
-    return next(target.iterdir(), None) is None or _manifest_in(target) is not None
-
-
-def _unlisted(target: Path) -> str | None:
-    """The first file in a package's directory that is none of the package: it is the user's own."""
-    entries = (_manifest_in(target) or {}).get("entries")
-    rows = entries if isinstance(entries, list) else []
-    listed = {MANIFEST, *(str(row.get("path")) for row in rows if isinstance(row, dict))}
-    for place in sorted(target.rglob("*")):
-        path = place.relative_to(target).as_posix()
-        if path not in listed and (place.is_symlink() or not place.is_dir()):
-            return f"{path!a} in it, which its manifest does not list"
-    return None
-
-
-def _manifest_in(target: Path) -> dict[str, Any] | None:
-    try:
-        return _manifest((target / MANIFEST).read_bytes())
-    except OSError:
-        return None
 
 
 def _manifest(data: bytes) -> dict[str, Any] | None:

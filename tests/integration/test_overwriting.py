@@ -12,10 +12,11 @@ import pytest
 
 from repropack._cli.main import main
 from repropack._export.zenodo import zenodo_deposit
+from repropack._format.figure_seals import seal_png, seal_svg
 from tests.support.records import record, record_about, verification
 
 SVG = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg PUBLIC "x">\n<svg/>\n'
-PNG = b"\x89PNG\r\n\x1a\n and more"
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b" and more"
 FOUND = SimpleNamespace(verdict="identical")
 VERBS = {
     "report": "report LAB -o FILE",
@@ -48,7 +49,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(f"repropack.{module}.{name}", lambda _: None)
     report = verification()
-    arrays = {"a": np.zeros(3)}
+    arrays = {"left.a": np.zeros(3), "right.before.a": np.ones(2)}
     for place, found in (
         ("verify.verify_package", report),
         ("record.record_verification", record(report)),
@@ -64,7 +65,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def draw(_: object, path: str) -> bytes:
-    return SVG if path.endswith(".svg") else PNG
+    return seal_svg(SVG) if path.endswith(".svg") else seal_png(PNG)
 
 
 def put(target: Path, what: str, package: Path) -> None:

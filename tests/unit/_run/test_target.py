@@ -158,7 +158,7 @@ def test_a_name_that_is_too_long_is_wrong_use(tmp_path: Path):
         check_target(tmp_path / ("x" * 300), force=False, directory=False)
 
 
-OURS, OTHER = '{"format": "replay-package", "entries": []}', '{"manifest_version": 3}'
+OURS, OTHER = '{"entries":[],"format":"replay-package"}\n', '{"manifest_version": 3}'
 
 
 def zipped(path: Path, name: str, text: str, method: int = zipfile.ZIP_STORED) -> Path:

@@ -33,4 +33,4 @@ def add_audit_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--figure", metavar="FILE", help="also draw it, as SVG or PNG by the ending of FILE"
     )
-    add_force(verb, "a figure of the same format that is there")
+    add_force(verb, "a figure of an audit in the same format")

@@ -359,7 +359,9 @@ def _add_unpack(verbs: Any) -> None:
     add_package(verb)
     verb.add_argument("directory", metavar="DIR", help="the folder to make")
     verb.add_argument("entries", nargs="*", metavar="ENTRY", help="entries to write (default: all)")
-    verb.add_argument("--force", action="store_true", help="replace an existing folder")
+    verb.add_argument(
+        "--force", action="store_true", help="replace a package there, if nobody edited it"
+    )
     add_limit(verb)
     add_format(verb)
 

@@ -53,7 +53,7 @@ def add_zoom(verb: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with --zoom: keep the arrays of both sides, and what they are made of, as npz",
     )
-    add_force(verb, "a file of arrays that is there")
+    add_force(verb, "arrays that --save kept there")
     verb.add_argument(
         "--repeat",
         type=read_count,

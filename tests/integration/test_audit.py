@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,7 @@ def test_a_calm_experiment_is_resumed_exactly(
     assert report.verdict == "identical"
     assert [one.identical for one in report.resumes] == [True]
     assert report.changed == ()
-    assert FIGURES[".svg"].is_one(figure.read_bytes())
+    assert FIGURES[".svg"].is_one(BytesIO(figure.read_bytes()))
     assert list((tmp_path / "temporary").iterdir()) == []
     assert sorted(path.name for path in project.iterdir()) == ["repropack.toml", "tiny_lab.py"]
 

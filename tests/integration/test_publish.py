@@ -16,6 +16,7 @@ from repropack._cli.main import main
 from repropack._format.digests import digest_bytes
 from repropack._format.schema_validator import find_issues
 from repropack._format.schemas import schema_bytes
+from repropack._published import check_published_target, sums_bytes
 from repropack.build import build_package
 from repropack.errors import IntegrityError, UsageError
 from tests.support.archives import read_zip
@@ -126,6 +127,38 @@ def test_published_twice_it_is_the_same(site: Path, tmp_path: Path) -> None:
         publish_package(site.parent / "lab.zip", other, force=True)
     assert (other / "raw.csv").read_text() == "mine"
     assert not list(again.parent.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("CNAME", "'CNAME' in it, which `publish` never lays out"),
+        ("blog/index.html", "'blog/index.html' in it, which `publish` never lays out"),
+        (f"{ZIP}.intoto.json.a.b.sig", "json.a.b.sig' in it, which `publish` never lays out"),
+        ("plan.json", "'plan.json' in it, edited since: manifest.json lists another digest"),
+        ("manifest.json", "another"),
+    ],
+)
+def test_what_the_user_listed_is_not_replaced(
+    path: str, told: str, site: Path, tmp_path: Path
+) -> None:
+    """The list is believed only of what ``publish`` lays out, and as the manifest has it."""
+    mine = tmp_path / "mine"
+    shutil.copytree(site, mine)
+    check_published_target(mine, site.parent / "lab.zip", force=True)
+    sums = (mine / "SHA256SUMS").read_bytes()
+    (mine / "SHA256SUMS").write_bytes(sums + b"# mine\n")
+    with pytest.raises(UsageError, match="'SHA256SUMS' in it, edited since"):
+        check_published_target(mine, site.parent / "lab.zip", force=True)
+    (mine / path).parent.mkdir(exist_ok=True)
+    (mine / path).write_bytes(b"mine\n")
+    listed = {name: digest_bytes(data) for name, data in files_below(mine).items()}
+    del listed["SHA256SUMS"], listed[".nojekyll"]
+    (mine / "SHA256SUMS").write_bytes(sums_bytes(listed))
+    with pytest.raises(UsageError) as caught:
+        check_published_target(mine, site.parent / "lab.zip", force=True)
+    assert told in caught.value.message
+    assert (mine / path).read_bytes() == b"mine\n"
 
 
 def test_a_folder_that_is_a_package_is_published_as_a_zip(

@@ -8,6 +8,7 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,7 +218,8 @@ def npz(*names: str, end: bytes = b"") -> bytes:
 
 def numpy_npz() -> bytes:
     stream = io.BytesIO()
-    np.savez(stream, **{"left.a": np.arange(5.0)})
+    sides: dict[str, Any] = {"left.a": np.arange(5.0)}
+    np.savez(stream, **sides)
     return stream.getvalue()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -321,7 +322,7 @@ def test_diff_zooms_and_keeps_the_arrays(
     assert "elements: batch: all 64 elements, at most 441.0 batch[0] expected 42" in text
     assert "made of: state:sampler/state/state/$int: expected" in text
     assert "not confined (repropack ships the source" in text
-    assert ARRAYS.is_one(kept.read_bytes()[:4096])
+    assert ARRAYS.is_one(BytesIO(kept.read_bytes()))
     with np.load(kept) as arrays:
         assert sorted(arrays) == ["left.batch", "right.batch"]
         assert (arrays["left.batch"][0], arrays["right.batch"][0]) == (42, 140)

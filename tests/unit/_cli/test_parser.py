@@ -95,6 +95,34 @@ def test_wrong_use_is_an_error_with_a_hint(line: str, message: str, hint: str) -
     assert caught.value.hint == hint
 
 
+def options_with_a_value() -> list[tuple[str, str]]:
+    """Every verb with each of its options that takes a value, however it is spelled."""
+    verbs = next(one for one in build_parser()._actions if one.dest == "verb").choices or {}
+    return [
+        (verb, f"{spelled}{equals}")
+        for verb, parser in dict(verbs).items()
+        for option in parser._actions
+        for spelled in option.option_strings
+        for equals in (("=",) if spelled.startswith("--") else ("", "="))
+        if option.nargs is None
+    ]
+
+
+@pytest.mark.parametrize(("verb", "given"), options_with_a_value())
+def test_two_dashes_are_no_value(verb: str, given: str) -> None:
+    """Some versions of argparse hand on an empty list instead; a path of that name has a ``./``."""
+    with pytest.raises(UsageError) as caught:
+        parse_arguments([verb, "a", f"{given}--"])
+    option = given.removesuffix("=")
+    assert caught.value.message == f"argument {option}: expected a value, observed '--'"
+
+
+def test_behind_two_dashes_everything_is_a_path() -> None:
+    """They end the options, and what is no option is taken as it is."""
+    assert parse_arguments(["check", "--", "--limit=--"]).package == "--limit=--"
+    assert parse_arguments(["report", "a", "--output=./--"]).output == "./--"
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """``--version`` names program and version."""
     with pytest.raises(SystemExit) as caught:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from repropack._format.canonical import encode_canonical
+from repropack._format.digests import digest_bytes
 from repropack._format.zip_layout import ZipMember, local_header
 from repropack._read.package import open_package
 from repropack._run import assemble
@@ -174,7 +176,8 @@ def old_zip(path: Path) -> bytes:
 
 
 def old_directory(path: Path) -> None:
-    manifest = b'{"format": "replay-package", "entries": [{"path": "source/old.py"}]}'
+    row = {"digest": digest_bytes(b""), "path": "source/old.py"}
+    manifest = encode_canonical({"entries": [row], "format": "replay-package"})
     write_documents(path, {"manifest.json": manifest, "source/old.py": b""})
 
 

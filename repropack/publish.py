@@ -141,7 +141,7 @@ class _Site:
         for suffix, data in beside.items():
             self._write(name + suffix, data)
         report = self._report(path, directory, name, beside)
-        self._write(FRONT, front_page(report))
+        self._write(FRONT, front_page(report, self.package.plan.experiment))
         rows = sorted(self.files, key=lambda file: file.path.encode())
         sums = "".join(f"{file.digest.removeprefix('sha256:')}  {file.path}\n" for file in rows)
         self._put(SUMS, sums.encode("utf-8"))

@@ -222,6 +222,14 @@ def _what(path: str) -> Markup | None:
     return None if told is None else element("span", f": {told}", class_="what")
 
 
+def _steps_of(path: str) -> Iterable[Content]:
+    """A path as a link shows it; a narrow screen breaks it behind a folder."""
+    *folders, name = path.split("/")
+    for folder in folders:
+        yield from (f"{folder}/", element("wbr"))
+    yield name
+
+
 def _table(files: Sequence[PublishedFile]) -> Markup:
     head = element(
         "tr",
@@ -233,7 +241,7 @@ def _table(files: Sequence[PublishedFile]) -> Markup:
             "tr",
             element(
                 "td",
-                file_link(file.path),
+                file_link(file.path, *_steps_of(file.path)),
                 _what(file.path),
                 element("div", file.digest.removeprefix("sha256:"), class_="digest"),
             ),

@@ -236,6 +236,15 @@ def test_everything_is_reached_by_keyboard(page: Page, tmp_path: Path) -> None:
     assert faults_of_access(page) == []
 
 
+def test_two_of_different_experiments_are_not_compared(page: Page, tmp_path: Path) -> None:
+    """The word beside the sentence is not `differs`: nothing says that they do."""
+    open_page(page, tmp_path)
+    told = page.evaluate(
+        "repropack.comparing.told({comparable: false, verdict: 'differs', reasons: []})[0].innerText"
+    )
+    assert told.startswith("not compared These two cannot be compared")
+
+
 def test_thirty_files_at_once_and_one_that_is_damaged(
     page: Page, lab_package: Path, tmp_path: Path
 ) -> None:

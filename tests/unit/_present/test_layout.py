@@ -22,9 +22,9 @@ from repropack._present.layout import (
     table,
     wrap,
 )
+from tests.support import reports
 
 WORDS = st.text(st.sampled_from("ab漢 "), max_size=300)
-from tests.support import reports
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,8 @@ def init_project(  # noqa: PLR0913 - the options of the verb
 
     Raises:
         UsageError: a value that a project file cannot have, a file that is already there, no such
-            script, or outputs that are neither given nor found.
+            script, or outputs that are neither given nor found, of a
+            script without a loop that ``repropack.attach`` sees.
         CouldNotRunError: something cannot be read or written; nothing is left behind.
     """
     folder = Path(directory)
@@ -190,7 +191,7 @@ def _command(found: ScriptProject, outputs: Sequence[str]) -> CommandFacts:
             f"--script: expected Python, observed in {found.path}: {found.facts.unread}",
             hint="mend it, or name what it writes by --output",
         )
-    if not writes:
+    if not writes and not found.facts.attaches:
         raise UsageError(
             f"--output: expected a pattern of files that {found.path} writes, for none was found "
             "by looking at it; observed none",
@@ -203,6 +204,8 @@ def _command(found: ScriptProject, outputs: Sequence[str]) -> CommandFacts:
         inputs=found.inputs,
         outputs=writes,
         missing=found.missing,
+        attaches=found.facts.attaches,
+        steps=found.facts.steps,
     )
 
 
@@ -215,7 +218,7 @@ def _notes(found: ScriptProject) -> list[str]:
         notes.append(f"it does not run without {names}: add what is needed to command")
     if facts.takes_words:
         notes.append('it takes words of sys.argv by their place: add them to command, as "{seed}"')
-    if facts.attaches:
+    if facts.attaches and facts.steps is None:
         notes.append("it calls repropack.attach: add steps, or no step is compared or resumed")
     if facts.seed_flag is None and not facts.takes_words:
         notes.append("no option for a seed was found: the script has to fix its own")

@@ -150,9 +150,9 @@ class _Reader:
         self._found.used.add(claim.id)
         if not claim.held:
             self._not_held(mark.at, claim)
-        elif not _agrees(mark.content, claim):
+        if not _agrees(mark.content, claim) and not _is_stated(mark.content, claim):
             observed = " ".join(mark.content.split()) or "nothing"
-            self._report("disagrees", mark.at, claim.id, claim.text, observed)
+            self._report("disagrees", mark.at, claim.id, _expected(claim), observed)
 
     def _macro(self, use: MacroUse) -> None:
         claim = self._known.macros.get(use.name)
@@ -226,6 +226,22 @@ def _agrees(content: str, claim: ClaimOutcome) -> bool:
         elif written is not None and _is_same(written, number):
             return True
     return False
+
+
+def _is_stated(content: str, claim: ClaimOutcome) -> bool:
+    """Whether what is marked is what a claim states that does not hold: that is told already."""
+    if claim.held:
+        return False
+    number, written = read_numeral(claim.expected), read_numeral(content)
+    if number is None or written is None:  # what is true or false marks words
+        return isinstance(claim.value, bool) or plain_text(content) == claim.expected
+    return _is_same(written, number)
+
+
+def _expected(claim: ClaimOutcome) -> str:
+    """What a mark may say: the value, or the limit of a bound."""
+    limit = None if claim.limit is None else exact_form(claim.limit)
+    return claim.text if limit in {None, claim.text} else f"{claim.text}, or the limit {limit}"
 
 
 def _is_same(left: Decimal, right: Decimal) -> bool:

@@ -43,6 +43,8 @@ class CommandFacts:
         inputs: Patterns of input files.
         outputs: Patterns of what it writes.
         missing: Files that it seems to read and that are not there.
+        attaches: Whether the script has a loop of its own.
+        steps: How many steps that loop makes, where it is known.
     """
 
     command: Sequence[str]
@@ -51,6 +53,8 @@ class CommandFacts:
     inputs: Sequence[str]
     outputs: Sequence[str]
     missing: Sequence[str] = field(default=())
+    attaches: bool = False
+    steps: int | None = None
 
 
 def stepwise_project_file(facts: ProjectFacts) -> str:
@@ -113,14 +117,52 @@ source = {_texts(command.source)}
 # What it reads and what it writes, found by looking at the script: complete it, for what is
 # missing in inputs shows when you build, and what is missing in outputs is never compared.
 inputs = {_texts(command.inputs)}
-{missing}outputs = {_texts(command.outputs)}
-
+{missing}{_outputs(command)}{_steps(command)}
 # A second run that must give the same outputs, in a process with another order of sets.
 [[comparisons]]
 name = "restart"
 hash-seed = 1
 expect = "identical"
+{_resume(command)}"""
+
+
+def _outputs(command: CommandFacts) -> str:
+    if command.outputs or not command.attaches:
+        return f"outputs = {_texts(command.outputs)}\n"
+    return "# outputs = []    # patterns of files that it writes, beside the steps of its loop\n"
+
+
+def _steps(command: CommandFacts) -> str:
+    """How many steps a script's own loop makes, and how often its state is kept."""
+    if not command.attaches:
+        return ""
+    if command.steps is None:
+        return (
+            "# Say how many steps its loop makes, or no step is compared or resumed.\n"
+            "# steps = 100\n"
+        )
+    return (
+        f"steps = {command.steps}    # of its loop: each is recorded and compared\n\n"
+        f"[record]\ncheckpoint-every = {_interval(command.steps)}\n"
+    )
+
+
+def _resume(command: CommandFacts) -> str:
+    """A resume in the middle of a script's own loop."""
+    if command.steps is None or command.steps < 2:
+        return ""
+    after = max(1, command.steps // 2 // _interval(command.steps)) * _interval(command.steps)
+    return f"""
+# Does its state hold all that the next step depends on?
+[[comparisons]]
+name = "resume"
+resume-at = {after}
+expect = "identical"
 """
+
+
+def _interval(steps: int) -> int:
+    return max(1, steps // 4)
 
 
 def readme_text(

@@ -21,7 +21,7 @@ def init_text(report: InitReport) -> str:
         lines += [
             *field("command", escape_text(" ".join(report.command))),
             *field("inputs", _joined(report.inputs) or "none found"),
-            *field("outputs", _joined(report.outputs)),
+            *field("outputs", _joined(report.outputs) or "none found"),
         ]
     if report.notes:
         lines += ["", "see to it in repropack.toml:"]

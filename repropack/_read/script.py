@@ -76,6 +76,7 @@ class ScriptFacts:
         required: Arguments that it does not run without.
         takes_words: Whether it takes words of ``sys.argv`` by their place.
         attaches: Whether it calls ``repropack.attach``, as a script with a loop of its own does.
+        steps: How many steps that loop makes, at least 1; ``None`` where its text does not tell.
         unread: Why it cannot be read as Python, where it cannot.
     """
 
@@ -88,6 +89,7 @@ class ScriptFacts:
     required: tuple[str, ...] = ()
     takes_words: bool = False
     attaches: bool = False
+    steps: int | None = None
     unread: str | None = None
 
 
@@ -125,6 +127,7 @@ def read_script(source: bytes, path: str) -> ScriptFacts:
             (writes if is_written else reads).add(found)
     relative = [{one for one in paths if one[:1] not in {"/", "~"}} for paths in (reads, writes)]
     seed = next((option for option in options if option.is_seed), None)
+    attaches = b"repropack" in source and any(_name_of(call.func) == "attach" for call in calls)
     return ScriptFacts(
         seed_flag=None if seed is None else seed.flag,
         seed=0 if seed is None else seed.number,
@@ -134,8 +137,25 @@ def read_script(source: bytes, path: str) -> ScriptFacts:
         absolute=tuple(sorted(one for one in reads | writes if one[:1] in {"/", "~"})),
         required=tuple(option.flag for option in options if option.required),
         takes_words=any(map(_is_word, nodes)),
-        attaches=b"repropack" in source and any(_name_of(call.func) == "attach" for call in calls),
+        attaches=attaches,
+        steps=_steps(nodes, options) if attaches else None,
     )
+
+
+def _steps(nodes: list[ast.expr | ast.stmt], options: list[_Option]) -> int | None:
+    """The n of the first ``run.steps(n)``: a number, a name for one, or an option's default."""
+    numbers: dict[str, object] = {option.name: option.number for option in options}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            numbers |= {_name_of(target): node.value.value for target in node.targets}
+    for node in nodes:
+        if isinstance(node, ast.Call) and _name_of(node.func) == "steps" and node.args:
+            count = node.args[0]
+            number = (
+                count.value if isinstance(count, ast.Constant) else numbers.get(_name_of(count))
+            )
+            return number if type(number) is int and number > 0 else None
+    return None
 
 
 def _is_word(node: ast.expr | ast.stmt) -> bool:

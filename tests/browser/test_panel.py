@@ -240,7 +240,8 @@ def test_two_of_different_experiments_are_not_compared(page: Page, tmp_path: Pat
     """The word beside the sentence is not `differs`: nothing says that they do."""
     open_page(page, tmp_path)
     told = page.evaluate(
-        "repropack.comparing.told({comparable: false, verdict: 'differs', reasons: []})[0].innerText"
+        "repropack.comparing.told({comparable: false, verdict: 'differs', reasons: []})[0]"
+        ".textContent"
     )
     assert told.startswith("not compared These two cannot be compared")
 

@@ -355,6 +355,18 @@ def test_a_script_with_a_loop_and_words_by_place(tmp_path):
     )
 
 
+def test_a_loop_without_files_is_compared_by_its_steps(tmp_path):
+    """The number of steps is found, with a resume in the middle; outputs are not asked for."""
+    text = "import repropack\nrun = repropack.attach(state={})\nfor step in run.steps(10): pass\n"
+    write(tmp_path, {"run.py": text})
+    report = begin(tmp_path, name="x", script=tmp_path / "run.py")
+    assert not any("steps" in note for note in report.notes)
+    plan = load_project(tmp_path).plan()
+    assert plan.experiment.steps == 10
+    assert plan.record.checkpoint_every == 2
+    assert [row.resume_at for row in plan.comparisons] == [None, 4]
+
+
 @pytest.mark.hostile
 def test_names_that_lead_nowhere(tmp_path):
     """Links, hidden files, other folders, patterns and impossible names are no inputs."""

@@ -73,7 +73,7 @@ def test_what_agrees(claim: str, content: str) -> None:
         ("final-loss", "", "0.0215"),
         ("apart", "1.2e-8", "1.2e-07"),
         ("apart", "1.20e-7", "1.2e-07"),
-        ("below", "0.023", "0.0215"),
+        ("below", "0.023", "0.0215, or the limit 0.022"),
         ("stage", "weights", "gradient"),
         ("rows", "12,501", "12,500"),
         ("share", "0.98", "97.5%"),
@@ -97,8 +97,18 @@ def test_an_unknown_claim_is_told_with_one_that_is_close() -> None:
 
 def test_a_claim_that_does_not_hold_is_told_whatever_is_marked() -> None:
     """Its value agrees, and the sentence is wrong all the same."""
-    (one,) = found(mark("wrong", "0.5")).findings
-    assert (one.kind, one.expected, one.observed) == ("does-not-hold", "0.4", "0.5 in the package")
+    for content in ("0.5", "0.4"):
+        (one,) = found(mark("wrong", content)).findings
+        told = (one.kind, one.expected, one.observed)
+        assert told == ("does-not-hold", "0.4", "0.5 in the package")
+
+
+@pytest.mark.parametrize("content", ["0.45", "0.50", "0.40", "half"])
+def test_a_wrong_number_is_told_beside_a_claim_that_does_not_hold(content: str) -> None:
+    """It is neither what the claim states nor what the package has: another fault."""
+    first, second = found(mark("wrong", content)).findings
+    assert first.kind == "does-not-hold"
+    assert (second.kind, second.expected, second.observed) == ("disagrees", "0.5", content)
 
 
 def test_macros_of_values_are_right_by_themselves() -> None:

@@ -201,6 +201,13 @@ def test_a_loop_that_is_attached():
     """By the library's name, or by that of its function; other libraries attach as well."""
     assert facts("import repropack\nrun = repropack.attach(state={})").attaches
     assert facts("from repropack import attach\nrun = attach(state={})").attaches
+    run = "import repropack\nrun = repropack.attach(state={})\n"
+    assert facts(f"{run}for step in run.steps(12): pass").steps == 12
+    assert facts(f"{run}N = 40\nfor step in run.steps(N): pass").steps == 40
+    option = "p.add_argument('--epochs', type=int, default=7)\n"
+    assert facts(f"{run}{option}for step in run.steps(args.epochs): pass").steps == 7
+    for unknown in ("len(rows)", "0", "True", "other"):
+        assert facts(f"{run}for step in run.steps({unknown}): pass").steps is None
     assert not facts("import debugger\ndebugger.attach()").attaches
     assert not facts("import repropack\nrepropack.build_package('.')").attaches
 

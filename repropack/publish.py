@@ -150,7 +150,7 @@ class _Site:
         for suffix, data in self.beside.files.items():
             self._write(name + suffix, data)
         report = self._report(path, directory, name)
-        self._write(FRONT, front_page(report))
+        self._write(FRONT, front_page(report, self.package.plan.experiment))
         self._put(SUMS, sums_bytes({file.path: file.digest for file in self.files}))
         self._put(AS_IT_IS, b"")  # apart from the digests: uploads often leave such names behind
         for folder in filter(Path.is_dir, self.root.rglob("*")):

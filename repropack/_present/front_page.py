@@ -28,9 +28,10 @@ from repropack._format.layout import (
 from repropack._present.certificate_page import facts
 from repropack._present.claims import held_sentence
 from repropack._present.html import Content, Markup, element, file_link, join, lines, prose
-from repropack._present.layout import plural, size
+from repropack._present.layout import is_command, plural, size
 from repropack._present.still_page import still_page
 from repropack._version import __version__
+from repropack.models.plan import ExperimentPlan
 from repropack.models.published import PublishedFile, PublishReport
 
 FRONT, NOTEBOOK_PAGE, SUMS, REPORT_PAGE = (
@@ -87,11 +88,12 @@ pre { margin-bottom: .75rem; }
 """
 
 
-def front_page(report: PublishReport) -> bytes:
+def front_page(report: PublishReport, experiment: ExperimentPlan) -> bytes:
     """Write the front page.
 
     Args:
         report: What is laid out beside it; the page itself is not among the files.
+        experiment: What was run, by which it says what the notebook holds.
 
     Returns:
         HTML, UTF-8.
@@ -117,7 +119,7 @@ def front_page(report: PublishReport) -> bytes:
     )
     main = element(
         "main",
-        element("section", element("h2", "What is here"), _main(report)),
+        element("section", element("h2", "What is here"), _main(report, _told(experiment))),
         element("section", element("h2", "How to verify it"), _checks(report)),
         element("section", element("h2", "Every file"), *_files(report.files), *_left_out(report)),
     )
@@ -133,11 +135,20 @@ def _claims(report: PublishReport) -> Markup | None:
     return element("p", held_sentence(report.claims), class_="bad" if failed else "authors")
 
 
-def _main(report: PublishReport) -> Markup:
+def _told(experiment: ExperimentPlan) -> str:
+    """What the notebook holds."""
+    if is_command(experiment):
+        return "what the command wrote, and the code that runs it again and compares"
+    if experiment.loop:
+        return "the recorded numbers, and the code that checks them"
+    return "the experiment told, run again step by step"
+
+
+def _main(report: PublishReport, told: str) -> Markup:
     known = {file.path: file for file in report.files}
     rows: tuple[tuple[str, str, str], ...] = (
         (REPORT_PAGE, "The report", "what was compared, and where runs part"),
-        (NOTEBOOK_PAGE, "The notebook", "the experiment told, as a page"),
+        (NOTEBOOK_PAGE, "The notebook", told),
         (NOTEBOOK, "The notebook as it is", "to be run with Jupyter"),
         (report.package_file, "The package", "everything, in one file"),
         (RESULTS, "The results", "what each comparison found, as a document"),
@@ -213,6 +224,14 @@ def _what(path: str) -> Markup | None:
     return None if told is None else element("span", f": {told}", class_="what")
 
 
+def _steps_of(path: str) -> Iterable[Content]:
+    """A path as a link shows it; a narrow screen breaks it behind a folder."""
+    *folders, name = path.split("/")
+    for folder in folders:
+        yield from (f"{folder}/", element("wbr"))
+    yield name
+
+
 def _table(files: Sequence[PublishedFile]) -> Markup:
     head = element(
         "tr",
@@ -224,7 +243,7 @@ def _table(files: Sequence[PublishedFile]) -> Markup:
             "tr",
             element(
                 "td",
-                file_link(file.path),
+                file_link(file.path, *_steps_of(file.path)),
                 _what(file.path),
                 element("div", file.digest.removeprefix("sha256:"), class_="digest"),
             ),

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
 from repropack._format.contents import read_output_stage
+from repropack._format.placeholders import fill_placeholders, unknown_placeholders
 from repropack._present.escape import escape_text
 from repropack.models.plan import ExperimentPlan
 
@@ -178,8 +179,25 @@ def _blocks(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def experiment_text(experiment: ExperimentPlan) -> str:
-    """Return what is run, in one line: an entry point, or the words of a command."""
-    return experiment.entry_point or shlex.join(experiment.command or ())
+    """Return what is run, in one line: an entry point, or a command as the reference runs it."""
+    return experiment.entry_point or command_text(experiment.command or (), experiment)
+
+
+def command_text(command: Iterable[str], experiment: ExperimentPlan) -> str:
+    """Return a command in one line, its placeholders filled in as for the reference.
+
+    Args:
+        command: Words, of the experiment itself or of a command after its runs.
+        experiment: Whose seed and configuration they stand for.
+
+    Returns:
+        The words as a shell reads them; one with a name that is not known stands as it is.
+    """
+    seed, config = experiment.seed, experiment.config
+    return shlex.join(
+        word if any(unknown_placeholders(word, config)) else fill_placeholders(word, seed, config)
+        for word in command
+    )
 
 
 def is_command(experiment: ExperimentPlan) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import re
 import warnings
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from repropack._present.html import Markup, element, file_link
@@ -55,7 +56,6 @@ _STYLE = """
 .notebook pre { white-space: pre; margin: .3rem 0; background: none; }
 .notebook .input_area pre { background: var(--sunk); }
 .notebook img { max-width: 100%; height: auto; background: #fff; }
-.notebook table { display: block; overflow-x: auto; margin: 0 0 .75rem; }
 .notebook .prompt { color: var(--quiet); font-size: .75rem; }
 .notebook .c1, .notebook .sd { font-style: italic; color: var(--quiet); }
 .notebook .k, .notebook .kn, .notebook .ow, .notebook .kc { font-weight: 600; }
@@ -151,17 +151,31 @@ def _rendered(notebook: Any) -> str:
 
 def _cleaned(html: str) -> Markup:
     """Known elements and attributes alone; what is left out is shown as text or not at all."""
-    import bleach  # noqa: PLC0415 - comes with nbconvert
+    from bleach.sanitizer import Cleaner  # noqa: PLC0415 - comes with nbconvert
 
-    cleaned = bleach.clean(
-        without_code(html),
+    cleaner = Cleaner(
         tags=_TAGS,
         attributes=_is_kept,
         protocols={"http", "https", "data"},
         strip=True,
         strip_comments=True,
+        filters=[_framed],
     )
-    return Markup(cleaned)
+    return Markup(cleaner.clean(without_code(html)))
+
+
+def _framed(source: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Put each table that is kept into a frame of ours, in which it scrolls sideways."""
+    said = {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": "table"}
+    frame = {"name": "div", "namespace": None}
+    for token in source:
+        is_table = token.get("name") == "table"
+        if is_table and token["type"] == "StartTag":
+            data = {(None, name): value for name, value in said.items()}
+            yield {**frame, "type": "StartTag", "data": data}
+        yield token
+        if is_table and token["type"] == "EndTag":
+            yield {**frame, "type": "EndTag"}
 
 
 def without_code(html: str) -> str:

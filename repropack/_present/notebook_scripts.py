@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
-from repropack._present.layout import experiment_text, plural
+from repropack._present.layout import command_text, experiment_text, plural
 from repropack._present.markdown import code_span
 from repropack.models.manifest import PackageMetadata
 from repropack.models.plan import Plan
@@ -101,8 +100,8 @@ that you do not need intact."""
 
 
 _WHAT = """\
-The plan names the command, its configuration, and the files that count as outputs. `{seed}` and
-`{config.NAME}` stand for the seed and for values of the configuration."""
+The plan names the command, its configuration, and the files that count as outputs. In the plan
+`{seed}` and `{config.NAME}` stand for the seed and for values of the configuration."""
 _AFTER = """\
 After the runs, on what they gave, the author's own figures and tables were made. They are in
 `after/`, and are not made again here:"""
@@ -115,7 +114,7 @@ def what_is_run(plan: Plan) -> str:
     """The heading above the plan's experiment, and what comes after the runs."""
     parts = ["## What is run", _WHAT]
     if plan.after:
-        rows = (f"- {code_span(shlex.join(row.command))}" for row in plan.after)
+        rows = (f"- {code_span(command_text(row.command, plan.experiment))}" for row in plan.after)
         parts += [_AFTER, "\n".join(rows)]
     return "\n\n".join(parts)
 

@@ -6,7 +6,6 @@ so that an experiment whose bytes travel has the same README everywhere.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterable
 
 from repropack._format.layout import AFTER, AUTHOR_READMES, FIGURES, INPUTS, NOTEBOOK
@@ -22,7 +21,7 @@ from repropack._present.findings import (
     outcome_sentence,
     recorded,
 )
-from repropack._present.layout import experiment_text, is_command, number, plural
+from repropack._present.layout import command_text, experiment_text, is_command, number, plural
 from repropack._present.markdown import code_span, escape_markdown
 from repropack._present.untested import untested
 from repropack.models.manifest import FORMAT_VERSION, PackageMetadata
@@ -167,7 +166,10 @@ def _what_was_run(plan: Plan, results: Results) -> Iterable[str]:
     else:
         yield from _what_was_stepped(plan, results)
     for command in plan.after:
-        words, outputs = code_span(shlex.join(command.command)), _names(command.outputs)
+        words, outputs = (
+            code_span(command_text(command.command, plan.experiment)),
+            _names(command.outputs),
+        )
         yield f"After the runs, on what they gave: {words}, which writes {outputs}."
 
 

@@ -70,8 +70,7 @@ def agreement_section(subject: PageSubject) -> Markup | None:
         lines([matrix, plot]),
         class_="timeline",
         id="timeline",
-        tabindex=0,
-        role="region",
+        role="group",
         aria_label="Agreement and difference, step by step",
     )
     return section(

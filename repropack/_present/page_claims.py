@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from repropack._present.divergence import divergence_evidence, divergence_place
 from repropack._present.findings import (
@@ -29,7 +29,7 @@ from repropack._present.page_parts import (
 )
 from repropack._present.page_subject import PageSubject
 from repropack._present.untested import changes, untested
-from repropack.models.claims import ClaimOutcome
+from repropack.models.claims import ClaimOutcome, ClaimPlan
 from repropack.models.environment import EnvironmentRecord
 from repropack.models.plan import ComparisonPlan
 from repropack.models.results import ComparisonOutcome
@@ -71,7 +71,7 @@ def claims_section(subject: PageSubject) -> Markup:
         )
         if compared
         else paragraph("This package makes no comparison: nothing was run a second time."),
-        *_authored(subject.results.claims),
+        *_authored(subject.results.claims, {claim.id: claim for claim in subject.plan.claims}),
         element("h3", "What was not tested"),
         items((prose(text) for text in untested(subject.plan, subject.results)), "untested"),
     )
@@ -119,37 +119,45 @@ def _lead(subject: PageSubject) -> Markup:
     )
 
 
-def _authored(claims: tuple[ClaimOutcome, ...]) -> Iterator[Markup]:
+def _authored(
+    claims: tuple[ClaimOutcome, ...], planned: Mapping[str, ClaimPlan]
+) -> Iterator[Markup]:
     """The author's own sentences: those that fail in sight, the others one below the other."""
     if not claims:
         return
+
+    def told(rows: Sequence[ClaimOutcome]) -> Markup:
+        shown = (_claim(claim, planned.get(claim.id)) for claim in rows[:_MAX_CLAIMS])
+        return element("ol", "\n", lines(shown), class_="claims authored")
+
     failed = [claim for claim in claims if not claim.held]
     yield element("h3", "What the author states")
     counts = plural(len(claims), "claim")
     if failed:
-        yield paragraph(f"{len(failed)} of {counts} fail on what is stored.", class_="bad")
-        yield element(
-            "ol", "\n", lines(map(_claim, failed[:_MAX_CLAIMS])), class_="claims authored"
-        )
+        fail = "fails" if len(failed) == 1 else "fail"
+        yield paragraph(f"{len(failed)} of {counts} {fail} on what is stored.", class_="bad")
+        yield told(failed)
     held = [claim for claim in claims if claim.held]
-    shown = held[:_MAX_CLAIMS]
-    if shown:
+    if held:
         yield details(
-            f"{len(held)} of {counts} hold on what is stored",
-            element("ol", "\n", lines(map(_claim, shown)), class_="claims authored"),
+            f"{len(held)} of {counts} {'holds' if len(held) == 1 else 'hold'} on what is stored",
+            told(held),
             paragraph("Not all are shown: ", code("results.json"), " has them.")
-            if len(held) > len(shown)
+            if len(held) > _MAX_CLAIMS
             else None,
-            open_=len(shown) <= _MAX_OPEN,
+            open_=len(held) <= _MAX_OPEN,
         )
 
 
-def _claim(claim: ClaimOutcome) -> Markup:
-    parts: list[Content] = [f"{_KINDS[claim.kind]}, expected {claim.expected}"]
-    sentence: Content = claim.sentence
+def _claim(claim: ClaimOutcome, planned: ClaimPlan | None) -> Markup:
+    """A claim's sentence; of one that fails as it is stated, and below it what was found."""
+    sentence, expected = claim.sentence, f"expected {claim.expected}"
     if not claim.held:
-        parts.append(f"; with what was found the sentence reads: {claim.sentence}")
-        sentence = f"Stated {claim.expected}, found {claim.text}."
+        if planned is not None and planned.states is not None:
+            sentence = planned.sentence.replace("{value}", planned.states)
+            expected = f"stated {claim.expected}"
+        expected += f", found {claim.text}"
+    parts: list[Content] = [f"{_KINDS[claim.kind]}, {expected}"]
     exact = claim.value if isinstance(claim.value, str) else number(claim.value)
     if not isinstance(claim.value, bool) and exact != claim.text:
         parts += [", in full ", code(exact)]

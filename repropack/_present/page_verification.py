@@ -108,30 +108,25 @@ def _difference(run: RunVerification) -> Markup:
 
 
 def _runs(runs: tuple[RunVerification, ...]) -> Markup:
-    header = (
-        "run",
-        "claim",
-        "steps",
-        "result",
-        "log lines",
-        "checkpoints",
-        "kept arrays",
-        "outputs",
-    )
+    counts = {
+        "log lines": [run.lines_compared for run in runs],
+        "checkpoints": [run.checkpoints_compared for run in runs],
+        "kept arrays": [run.kept_arrays_compared for run in runs],
+        "outputs": [run.outputs.compared for run in runs],
+    }
+    shown = {label: column for label, column in counts.items() if any(column)}
+    header = ("run", "claim", "steps", "result", *shown)
     rows = [
         (
             code(run.run),
             RUN_CLAIMS[run.claim],
             step_range(run.first_step, run.last_step),
             "equal" if run.equal else element("span", "differs", class_="bad"),
-            f"{run.lines_compared:,}",
-            f"{run.checkpoints_compared:,}",
-            f"{run.kept_arrays_compared:,}",
-            f"{run.outputs.compared:,}",
+            *(f"{column[k]:,}" if column[k] else "-" for column in shown.values()),
         )
-        for run in runs
+        for k, run in enumerate(runs)
     ]
-    return table("Runs that were executed again", header, rows, right=(4, 5, 6, 7))
+    return table("Runs that were executed again", header, rows, right=range(4, len(header)))
 
 
 def _failing(claim: ClaimVerification) -> str:
@@ -144,7 +139,7 @@ def _claims(claims: tuple[ClaimVerification, ...]) -> Markup:
     rows = (
         (
             code(claim.id),
-            claim.sentence if claim.held else _failing(claim),
+            claim.sentence if claim.held else f"{claim.sentence} ({_failing(claim)})",
             words[claim.held],
             words[claim.held_here],
             claim.text_here or claim.reason or "-",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 
@@ -20,6 +19,7 @@ from repropack._present.findings import (
 )
 from repropack._present.layout import (
     ENTRY,
+    command_text,
     ended,
     experiment_text,
     field,
@@ -193,11 +193,15 @@ def _configuration(experiment: ExperimentPlan) -> list[str]:
 
 def _after(plan: Plan) -> list[str]:
     """The commands after the runs, each with what it writes."""
-    rows = [
-        f"{escape_text(shlex.join(row.command))} writes {join_names(row.outputs)}"
+    rows = (
+        (escape_text(command_text(row.command, plan.experiment)), join_names(row.outputs))
         for row in plan.after
+    )
+    return [
+        line
+        for command, outputs in rows
+        for line in field("after the runs", f"{command} writes {outputs}")
     ]
-    return [line for text in rows for line in field("after the runs", text)]
 
 
 def _runs(report: Inspection) -> list[str]:

@@ -195,6 +195,8 @@ def test_what_is_no_zip_is_called_so(
     page.evaluate(DROP, [in_base64(data), "note.txt"])
     page.wait_for_selector(".panel-faults li")
     assert page.inner_text(".panel-report > p").startswith("It is not a zip. Faults: 1.")
+    assert page.inner_text(".panel-report h3") == "not a package note.txt"
+    assert page.inner_text(".panel-status") == "note.txt: not a package"
     assert page.locator(".panel-fault dd").all_inner_texts()[:2] == [
         "a zip, whose first bytes are 50 4b 03 04",
         observed,
@@ -234,6 +236,16 @@ def test_everything_is_reached_by_keyboard(page: Page, tmp_path: Path) -> None:
     assert faults_of_access(page) == []
 
 
+def test_two_of_different_experiments_are_not_compared(page: Page, tmp_path: Path) -> None:
+    """The word beside the sentence is not `differs`: nothing says that they do."""
+    open_page(page, tmp_path)
+    told = page.evaluate(
+        "repropack.comparing.told({comparable: false, verdict: 'differs', reasons: []})[0]"
+        ".textContent"
+    )
+    assert told.startswith("not compared These two cannot be compared")
+
+
 def test_thirty_files_at_once_and_one_that_is_damaged(
     page: Page, lab_package: Path, tmp_path: Path
 ) -> None:
@@ -250,9 +262,11 @@ def test_thirty_files_at_once_and_one_that_is_damaged(
     assert "observed\nthe end of the file" in page.inner_text(".panel-fault")
     assert page.locator("#panel-left").count() == 0
     assert page.inner_text(".panel-uncompared") == (
-        "The two are not compared: one of them is not intact."
+        "The two are not compared: one of them is not intact. One that comes next is compared with "
+        "1.zip."
     )
     page.evaluate(DROP_MANY, [data, [[0], [1]]])  # the second before the first is checked
-    page.locator(".panel-status", has_text=re.compile("^0.zip: intact$")).wait_for()
+    page.locator(".panel-status", has_text=re.compile("^1.zip: intact; 0.zip: intact$")).wait_for()
+    page.locator(".panel-found strong").wait_for()
     assert page.locator(".panel-faults").count() == 0
     assert page.locator(".panel-uncompared").count() == 0

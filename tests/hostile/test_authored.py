@@ -83,7 +83,7 @@ class Page(HTMLParser):
 def test_a_line_stays_a_line_in_every_file(line: str) -> None:
     """HTML, Markdown, YAML, JSON, tag files, LaTeX, CSV: each read as its readers read it."""
     told = metadata(line)
-    page = Page(front_page(published(package=told)))
+    page = Page(front_page(published(package=told), reports.plan().experiment))
     assert not page.tags & {"script", "img", "b", "textarea"}
     readme = package_readme(told, reports.plan(), reports.results(), DIGEST).decode("utf-8")
     assert_inert(readme)

@@ -73,7 +73,7 @@
   function told(report) {
     const { element, terms, verdictMark } = repropack.panel;
     const { divergence, counts } = report;
-    const shown = [element("p", {}, verdictMark(report.verdict), ` ${summary(report)}`)];
+    const shown = [element("p", {}, verdictMark(report.comparable ? report.verdict : "not compared"), ` ${summary(report)}`)];
     if (!report.comparable) {
       return [...shown, terms(report.reasons.map((why) => ["no comparison", whyNot(why)]))];
     }

@@ -104,7 +104,7 @@ repropack.page = (() => {
       const [where, lines] = describe(row, column);
       const box = row.getBoundingClientRect();
       const within = box.left + ((column + 0.5) / columns) * box.width;
-      cursor.style.left = `${within - frame.getBoundingClientRect().left + frame.scrollLeft}px`;
+      cursor.style.left = `${within - frame.getBoundingClientRect().left}px`;
       const title = row.dataset.run !== undefined ? `${row.dataset.label}, ${where}` : where;
       const list = make("ul", "");
       for (const [name, text] of lines) {
@@ -131,21 +131,6 @@ repropack.page = (() => {
       return Math.min(columns - 1, Math.max(0, part));
     }
 
-    /** Bring the cursor into view where the frame is narrower than the figure. */
-    function reveal(row) {
-      const box = row.getBoundingClientRect();
-      const x = box.left + ((place + 0.5) / columns) * box.width;
-      const view = frame.getBoundingClientRect();
-      const label = frame.querySelector("th").getBoundingClientRect().width;
-      const counts = frame.querySelector(".number").getBoundingClientRect().left; // where they stick
-      const end = Math.min(view.right, Math.max(counts, view.left + label + 24)) - 8;
-      if (x < view.left + label + 8) {
-        frame.scrollLeft -= view.left + label + 8 - x;
-      } else if (x > end) {
-        frame.scrollLeft += x - end;
-      }
-    }
-
     function move(event, row) {
       const at = rows.indexOf(row);
       const keys = {
@@ -163,7 +148,6 @@ repropack.page = (() => {
         }
       } else if (event.key in keys) {
         place = Math.min(columns - 1, Math.max(0, keys[event.key]));
-        reveal(row);
         show(row, place);
       } else if (event.key === "Escape") {
         hide();
@@ -192,7 +176,6 @@ repropack.page = (() => {
       row.addEventListener("focus", () => {
         rows.forEach((other) => { other.tabIndex = other === row ? 0 : -1; });
         if (row.matches(":focus-visible")) {
-          reveal(row);
           show(row, place);
         }
       });

@@ -12,11 +12,18 @@
 
   const MAX_FAULTS_SHOWN = 20;
   const MAX_FILES = 2; // checked at a time: two are compared with each other
+  const NO_PACKAGE = "not a package";
+  const OPEN = ["could-not-run", NO_PACKAGE, "not compared"]; // neither good nor bad
   const MANIFEST_SAYS = "its manifest says: ";
 
   /** Whether what was dropped is another kind of file altogether. */
   function isNoZip(faults) {
     return faults.some(({ rule }) => rule === "zip.not-a-zip");
+  }
+
+  /** What is said of a file: a verdict, or that there is no package whose verdict it could be. */
+  function wordOf({ verdict, faults }) {
+    return isNoZip(faults) ? NO_PACKAGE : verdict;
   }
 
   /**
@@ -54,7 +61,7 @@
 
   function verdictMark(verdict) {
     const good = verdict === "intact" || verdict === "identical";
-    const kind = good ? "good" : verdict === "could-not-run" ? "open" : "bad";
+    const kind = good ? "good" : OPEN.includes(verdict) ? "open" : "bad";
     return element("strong", { class: `panel-verdict panel-${kind}` }, verdict);
   }
 
@@ -64,6 +71,7 @@
       this.section = section;
       this.data = data ?? {};
       this.reports = [];
+      this.articles = new WeakMap(); // of each report what is shown of it
       this.busy = null;
     }
 
@@ -105,7 +113,7 @@
         "div", { class: "panel-drop" },
         input,
         element("label", { for: "panel-files" }, "Choose a package, or two"),
-        element("p", { id: "panel-hint" }, "Or drop zips on the page. Two are compared with each other."),
+        element("p", { id: "panel-hint" }, "Or drop zips on the page. Two are compared with each other, also one that comes after another."),
       );
       const lit = (on) => (event) => {
         if (!event.dataTransfer?.types.includes("Files")) return;
@@ -127,15 +135,13 @@
       return zone;
     }
 
-    /** Check files, one after the other; a second one is compared with the first. */
+    /** Check files, one after the other; one alone is compared with one that was intact before. */
     async take(files) {
       if (!files.length) return;
-      const afresh = files.length > 1 || this.reports.length !== 1;
       await this.doing(async (signal) => {
-        if (afresh) {
-          this.reports = [];
-          this.results.replaceChildren();
-        }
+        const intact = this.reports.filter(({ verdict }) => verdict === "intact");
+        this.reports = files.length === 1 && intact.length === 1 ? intact : [];
+        this.results.replaceChildren(...this.reports.map((one) => this.articles.get(one)));
         for (const file of files.slice(0, MAX_FILES)) {
           this.say(`Checking ${escapeText(file.name, 80)} (${size(file.size)}) ...`);
           const onProgress = (share) => {
@@ -144,9 +150,10 @@
           const report = await checkPackage(file, { signal, onProgress });
           if (signal.aborted) throw new Stopped();
           this.reports.push(report);
-          this.results.append(this.article(report));
+          this.articles.set(report, this.article(report));
+          this.results.append(this.articles.get(report));
         }
-        const said = this.reports.map((one) => `${escapeText(one.name, 80)}: ${one.verdict}`).join("; ");
+        const said = this.reports.map((one) => `${escapeText(one.name, 80)}: ${wordOf(one)}`).join("; ");
         const more = files.length - MAX_FILES;
         this.say(more > 0 ? `${said}; ${plural(more, "more file")} not looked at: two at a time` : said);
         this.compareSection();
@@ -189,7 +196,7 @@
         `${plural(counts.steps, "step")} of fingerprint logs and ${plural(counts.arrays, "array")}`;
       const found = element(
         "article", { class: "panel-report" },
-        element("h3", {}, verdictMark(verdict), " ", escapeText(name, 120)),
+        element("h3", {}, verdictMark(wordOf(report)), " ", escapeText(name, 120)),
         element(
           "p", {},
           faults.length
@@ -267,7 +274,8 @@
         if (readable.length) {
           this.comparison = element(
             "p", { class: "panel-uncompared" },
-            "The two are not compared: one of them is not intact.",
+            "The two are not compared: one of them is not intact. " +
+              `One that comes next is compared with ${escapeText(readable[0].name, 80)}.`,
           );
           this.results.append(this.comparison);
         }

@@ -94,7 +94,7 @@ def test_what_inspect_says() -> None:
     text = inspect_text(commands.inspection())
     assert (
         """
-command           python run.py --seed '{seed}'
+command           python run.py --seed 3
 seed              3
 configuration     rate = 0.5
 variables         MODE=full
@@ -148,7 +148,7 @@ its inputs, the files that it wrote and what is needed to run it again and compa
 
 ## What was run
 
-- Command `python run.py --seed '{seed}'`, started in a new folder that holds the source and the \
+- Command `python run.py --seed 3`, started in a new folder that holds the source and the \
 inputs and nothing else.
 - Seed: 3.
 - Configuration: `rate = 0.5`.
@@ -263,11 +263,11 @@ def test_a_loop_is_told_as_a_script_with_steps() -> None:
     """It has steps, checkpoints and states as an entry point has, and may have outputs."""
     plan = commands.plan(loop=True, steps=100)
     text = inspect_text(reports.inspection().model_copy(update={"plan": plan}))
-    assert "\nscript            python run.py --seed '{seed}'\n" in text
+    assert "\nscript            python run.py --seed 3\n" in text
     assert "\nsteps             100\n" in text
     assert "\noutputs           *.csv, b.npz\n" in text
     told = package_readme(reports.metadata(), plan, reports.results(), reports.EVIDENCE_DIGEST)
-    assert b"\n- Script `python run.py --seed '{seed}'`, seed 3, 100 steps.\n" in told
+    assert b"\n- Script `python run.py --seed 3`, seed 3, 100 steps.\n" in told
     assert b"| `runs/<run>/checkpoints/` |" in told
     assert b"| `runs/<run>/outputs/` |" in told
 

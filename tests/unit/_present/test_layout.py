@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from repropack._present.layout import (
     WIDTH,
     cells,
+    command_text,
+    experiment_text,
     field,
     join_names,
     listing,
@@ -20,6 +22,7 @@ from repropack._present.layout import (
     table,
     wrap,
 )
+from tests.support import reports
 
 WORDS = st.text(st.sampled_from("ab漢 "), max_size=300)
 
@@ -117,3 +120,14 @@ def test_short_numbers_and_counts() -> None:
 def test_sizes_have_their_unit(size_bytes: int, shown: str) -> None:
     """Sizes are given in decimal units."""
     assert size(size_bytes) == shown
+
+
+def test_a_command_is_told_as_the_reference_runs_it() -> None:
+    """Seed and configuration filled in; a name that no plan knows stands as it is."""
+    words = ("python", "a b.py", "--seed", "{seed}", "--n={config.n}", "{{}}", "{other}")
+    experiment = reports.plan().experiment.model_copy(
+        update={"entry_point": None, "command": words, "seed": 3, "config": {"n": 400}}
+    )
+    told = "python 'a b.py' --seed 3 --n=400 '{}' '{other}'"
+    assert experiment_text(experiment) == told
+    assert command_text(words[:4], experiment) == "python 'a b.py' --seed 3"

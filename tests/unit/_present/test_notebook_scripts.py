@@ -86,12 +86,12 @@ class TestCommand:
     """A command is started again, and what it writes stands beside the packaged files."""
 
     def test_it_is_told_as_a_command(self, command: Path) -> None:
-        """No steps, no checkpoints, no stages; the words as the author gave them."""
+        """No steps, no checkpoints, no stages; the words as the reference runs them."""
         notebook = notebook_of(command)
         nbformat.validate(notebook)
         told = markdown(command)
         assert "Does this command write the same files again, and which ones do not" in told
-        assert "`python script.py '{seed}' '{config.rate}' '{{}}{config.text}'`" in told
+        assert "`python script.py 3 0.5 '{}a b'`" in told
         assert "It makes\n3 runs." in told
         assert "step" not in told.replace("steps in all", "")
         code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")

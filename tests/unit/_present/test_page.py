@@ -21,7 +21,8 @@ from repropack._present.page_assets import (
 )
 from repropack._present.page_printed import marked
 from repropack._present.page_words import WORDS
-from repropack.models.reports import Problem
+from repropack.models.claims import ClaimPlan
+from repropack.models.reports import Problem, RunVerification
 from repropack.models.results import StepCount
 from tests.support import command_reports, reports
 from tests.support.pages import claim, hostile_subject, subject
@@ -115,13 +116,51 @@ def test_an_authors_claims_are_told_those_that_fail_first() -> None:
         update={"claims": (claim(), claim(id="best-loss", held=False, sentence="It is 0.01."))}
     )
     text = words(page(results=results))
-    assert "1 of 2 claims fail on what is stored." in text
-    assert "1 of 2 claims hold on what is stored" in text
-    assert "Stated 0.0215, found 0.0215." in text
-    assert "with what was found the sentence reads: It is 0.01." in text
+    assert "1 of 2 claims fails on what is stored." in text
+    assert "1 of 2 claims holds on what is stored" in text
+    assert "expected 0.0215, found 0.0215, in full 0.0214672945992594; from" in text
     assert text.index("It is 0.01.") < text.index("The loss ends at 0.0215.")
     told = "a number, expected 0.0215, in full 0.0214672945992594; from "
     assert f"final-loss: {told}runs/reference/fingerprints.jsonl" in text
+
+
+def test_a_claim_that_fails_is_told_as_it_is_stated_with_what_was_found() -> None:
+    """The author's sentence with the author's value; below it both values, each once."""
+    planned = ClaimPlan(
+        id="energy", kind="number", sentence="The energy is {value}.",
+        expression="last(metric[reference][energy])", states="0.500", rounding=".3f",
+    )  # fmt: skip
+    failed = claim(
+        id="energy", held=False, sentence="The energy is 0.492.", expected="0.500", text="0.492",
+        value=0.4923,
+    )  # fmt: skip
+    text = words(
+        page(
+            plan=reports.plan(claims=(planned,)),
+            results=reports.results().model_copy(update={"claims": (failed,)}),
+        )
+    )
+    assert "1 of 1 claim fails on what is stored." in text
+    told = "energy: a number, stated 0.500, found 0.492, in full 0.4923; from"
+    assert text.index("The energy is 0.500.") < text.index(told)
+    assert ".," not in text
+
+
+def test_a_column_of_runs_that_have_nothing_in_it_is_left_out() -> None:
+    """Number columns are aligned in heading and cells; a run without outputs has a dash."""
+    one = reports.verified_run()
+    bare = one.model_copy(update={"outputs": one.outputs.model_copy(update={"compared": 0})})
+    full = one.model_copy(update={"outputs": one.outputs.model_copy(update={"compared": 2})})
+
+    def shown(*runs: RunVerification) -> str:
+        report = reports.verification(runs=runs)
+        html = page(verification=report, package_digest=reports.PACKAGE_DIGEST)
+        return html.split("Runs that were executed again</caption>")[1].split("</table>")[0]
+
+    assert "outputs" not in shown(bare)
+    both = shown(full, bare)
+    assert '<th class="number" scope="col">outputs</th>' in both
+    assert re.findall(r'<td class="number">([^<]*)</td></tr>', both) == ["2", "-"]
 
 
 def test_cells_say_what_differs_and_how_far() -> None:

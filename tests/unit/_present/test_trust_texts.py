@@ -32,6 +32,7 @@ from repropack.models.claims import RecordedClaim
 from repropack.models.published import LeftOut, PublishedFile, PublishReport
 from repropack.models.signatures import PackageSignatures, SignatureFinding, Signer, SignReport
 from repropack.models.statements import StatementOfRecord
+from tests.support import reports
 from tests.support.records import MACHINE, differing, partial, record, verification
 from tests.support.reports import EVIDENCE_DIGEST, PACKAGE_DIGEST, metadata
 
@@ -343,7 +344,7 @@ def test_a_claim_that_fails_is_told_by_sign_and_publish() -> None:
     )  # fmt: skip
     assert sign_text(report).startswith(f"stated  p.zip\n{FAILS}\n\n")
     assert f"\n{FAILS}\n\npackage " in publish_text(published(claims=CLAIMS))
-    page = front_page(published(claims=CLAIMS)).decode()
+    page = front_page(published(claims=CLAIMS), reports.plan().experiment).decode()
     assert f'<p class="bad">{FAILS}</p>' in page
     assert "claim" not in publish_text(published())
 
@@ -397,7 +398,9 @@ def test_signatures_that_are_not_laid_out_are_told() -> None:
 
 def test_the_front_page_links_to_every_file() -> None:
     """By relative paths; a hostile title is text."""
-    page = front_page(published(package=metadata(title="<script>x</script>"))).decode("utf-8")
+    page = front_page(
+        published(package=metadata(title="<script>x</script>")), reports.plan().experiment
+    ).decode("utf-8")
     for path in ("LICENSE", "notebook.html", "replay-lab-1.0.0.zip", "source/a%20b.py"):
         assert f'<a href="./{path}">' in page
     assert '<a href="./SHA256SUMS">' in page
@@ -432,8 +435,9 @@ def test_the_front_page_says_what_each_file_is_and_how_to_verify() -> None:
         "source/a.zip",
     )
     files = tuple(PublishedFile(path=path, size=1, digest=DIGEST) for path in paths)
-    page = front_page(published(files=files)).decode("utf-8")
+    page = front_page(published(files=files), reports.plan().experiment).decode("utf-8")
     assert "Begin with the report. To verify it, download the package and give it to" in page
+    page = page.replace("<wbr>", "")
     told = re.findall(r'"\./([^"]*)">[^<]*</a>(?:<span class="what">: ([^<]*)</span>)?<div', page)
     assert dict(told) == {
         "LICENSE": "what you may do with it",
@@ -444,3 +448,24 @@ def test_the_front_page_says_what_each_file_is_and_how_to_verify() -> None:
         "source/plan.json": "",
         "source/a.zip": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "the experiment told, run again step by step"),
+        (
+            {"entry_point": None, "command": ("a",), "loop": True},
+            "the recorded numbers, and the code that checks them",
+        ),
+        (
+            {"entry_point": None, "command": ("a",)},
+            "what the command wrote, and the code that runs it again and compares",
+        ),
+    ],
+)
+def test_the_front_page_says_what_the_notebook_holds(changes: dict[str, object], told: str) -> None:
+    """A loop's notebook runs nothing again, and a command's tells no steps."""
+    experiment = reports.plan().experiment.model_copy(update=changes)
+    page = front_page(published(), experiment).decode("utf-8")
+    assert f">The notebook</a></strong>: {told} (" in page

@@ -16,7 +16,7 @@ from typing import Any, Final
 from repropack._compare.claim_values import exact_form
 from repropack._format.expressions import advice
 from repropack._format.macros import EXACT_PREFIX, VALUE_PREFIX, macro_name
-from repropack._format.marks import BadMark, Lines, MacroUse, Mark, Scan
+from repropack._format.scans import BadMark, Lines, MacroDefinition, MacroUse, Mark, Scan
 from repropack._format.numerals import FoundNumber, find_numbers, plain_text, read_numeral
 from repropack._format.values import decode_value
 from repropack.models.claims import ClaimOutcome

@@ -10,7 +10,8 @@ import pytest
 from repropack._compare import proofreading
 from repropack._compare.claim_values import exact_form, printed_claims
 from repropack._compare.proofreading import Piece, Proofreading, proofread
-from repropack._format.marks import Form, scan_text
+from repropack._format.marks import scan_text
+from repropack._format.scans import Form
 from repropack.models.claims import ClaimOutcome
 from tests.support.claims import outcome_of
 

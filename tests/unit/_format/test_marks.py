@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repropack._format import marks
-from repropack._format.marks import Form, Lines, TooManyMarksError, scan_text
+from repropack._format import scans
+from repropack._format.marks import scan_text
+from repropack._format.scans import Form, Lines, TooManyMarksError
 
 A = "<!-- claim: a -->"
 END = "<!-- /claim -->"
@@ -96,10 +97,10 @@ def test_macros_of_values_are_found_where_they_are_used() -> None:
 @pytest.mark.parametrize(
     ("text", "form", "claim", "expected", "observed"),
     [
-        (f"{A}1", "markdown", "a", "<!-- /claim --> within 400 characters", "none"),
-        (f"{A}1{A}2", "html", "a", "<!-- /claim --> within 400 characters",
+        (f"{A}1", "markdown", "a", "<!-- /claim --> within 5,000 characters", "none"),
+        (f"{A}1{A}2", "html", "a", "<!-- /claim --> within 5,000 characters",
          "another comment before it"),
-        (f"{A}{'1' * 401}{END}", "html", "a", "<!-- /claim --> within 400 characters", "none"),
+        (f"{A}{'1' * 5001}{END}", "html", "a", "<!-- /claim --> within 5,000 characters", "none"),
         (f"1{END}", "markdown", "", "a claim that this closes", "none before it"),
         ("<!-- claim: -->1", "markdown", "", "<!-- claim: ID -->", "<!-- claim: -->"),
         ("<!-- claim: a b -->1", "html", "", "<!-- claim: ID -->", "<!-- claim: a b -->"),
@@ -107,14 +108,14 @@ def test_macros_of_values_are_found_where_they_are_used() -> None:
         ("<!-- claims: x -->1", "html", "", "<!-- claim: ID -->", "<!-- claims: x -->"),
         ("<!-- claim x -->1", "markdown", "", "<!-- claim: ID -->", "<!-- claim x -->"),
         ("<!--CLAIM = x-->1", "markdown", "", "<!-- claim: ID -->", "<!--CLAIM = x-->"),
-        (f"{A}1<!-- /Claim -->", "markdown", "a", "<!-- /claim --> within 400 characters",
+        (f"{A}1<!-- /Claim -->", "markdown", "a", "<!-- /claim --> within 5,000 characters",
          "<!-- /Claim -->"),
         ("1<!-- /CLAIMS -->", "markdown", "", "<!-- /claim -->", "<!-- /CLAIMS -->"),
         (r"\Claim{a}{1}", "latex", "", r"\claim{ID}{VALUE}", r"\Claim{a}"),
         (r"\claims{a}{1}", "latex", "", r"\claim{ID}{VALUE}", r"\claims{a}"),
         (r"\claim{a}", "latex", "", r"\claim{ID}{VALUE}", r"\claim{a}"),
-        (r"\claim{a}{1", "latex", "a", "a closing brace within 400 characters", "none"),
-        (r"\claim{a}{\claim{b}{1}", "latex", "a", "a closing brace within 400 characters", "none"),
+        (r"\claim{a}{1", "latex", "a", "a closing brace within 5,000 characters", "none"),
+        (r"\claim{a}{\claim{b}{1}", "latex", "a", "a closing brace within 5,000 characters", "none"),
     ],
 )  # fmt: skip
 def test_what_begins_like_a_mark_and_is_none_is_told(
@@ -162,7 +163,7 @@ def test_places_are_lines_and_columns() -> None:
 
 def test_marks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than an article has are refused."""
-    monkeypatch.setattr(marks, "MAX_MARKS", 3)
+    monkeypatch.setattr(scans, "MAX_MARKS", 3)
     assert len(marked(f"{A}1{END}" * 3)) == 3
     with pytest.raises(TooManyMarksError):
         scan_text(f"{A}1{END}" * 4, "markdown")
@@ -205,7 +206,7 @@ def test_what_closes_is_looked_for_once() -> None:
             reads.append(1)
             return super().find(*arguments)
 
-    closers = marks._Closers(Counted("<code>" * 1000 + "</code></code>"))
+    closers = scans.Closers(Counted("<code>" * 1000 + "</code></code>"))
     ends = [closers.find("</code", 6 * k) for k in range(1001)]
     assert set(ends) == {6000}
     assert closers.find("</code", 6001) == 6007

@@ -95,10 +95,7 @@ def _verbatim_end(text: str, found: re.Match[str], start: int) -> int:
     line_end = text.find("\n", start, start + _MAX_VERBATIM)
     stop = line_end if line_end >= 0 else min(len(text), start + _MAX_VERBATIM)
     braces = found["verb"] == "{" and "erb" not in found["inline"]
-    if braces:
-        end = _closing_brace(text, start, stop)
-    else:
-        end = text.find(found["verb"], start, stop)
+    end = text.find("}" if braces else found["verb"], start, stop)
     return start if end < 0 else end + 1
 
 

@@ -9,12 +9,12 @@ right, in time that grows with its length alone.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from typing import Final
 
 from repropack._format.latex_marks import scan_latex
 from repropack._format.markdown_blocks import Blocks, read_blocks
-from repropack._format.scans import MAX_MARKED, URL, BadMark, Closers, Form, Mark, Scan
+from repropack._format.scans import MAX_MARKED, URL, BadMark, Closers, Form, Mark, Runs, Scan
+
 
 def scan_text(text: str, form: Form, *, metadata: bool = True) -> Scan:
     r"""Find the marks in a text.
@@ -128,7 +128,7 @@ class _Comments:
 
 def _scan_markdown(scan: Scan, place: int) -> None:
     text, blocks = scan.text, read_blocks(scan.text, place)
-    comments, spans = _Comments(scan, blocks), _Runs(text)
+    comments, spans = _Comments(scan, blocks), Runs(text)
     for start, stop in blocks.code:
         scan.blank(start, stop)
     while (found := _MARKDOWN.search(text, place)) is not None:
@@ -159,21 +159,6 @@ def _front_matter(scan: Scan) -> int:
         return 0
     scan.blank(0, end.end())
     return min(end.end() + 1, len(scan.text))
-
-
-class _Runs:
-    """Runs of backticks by length, so that each finds its other without looking at all others."""
-
-    def __init__(self, text: str) -> None:
-        self._starts: dict[int, list[int]] = {}
-        for found in re.finditer("`+", text):
-            self._starts.setdefault(found.end() - found.start(), []).append(found.start())
-
-    def closing(self, start: int, stop: int) -> int:
-        """Where the code ends that a run opens; ``stop`` where no other run is as long."""
-        starts = self._starts.get(stop - start, [])
-        place = bisect_left(starts, stop)
-        return stop if place == len(starts) else starts[place] + stop - start
 
 
 def _scan_html(scan: Scan) -> None:

@@ -132,6 +132,26 @@ class Closers:
         return found[1]
 
 
+class Runs:
+    """Runs of backticks by length, so that each finds its other without looking at all others."""
+
+    def __init__(self, text: str) -> None:
+        """Look at a text once.
+
+        Args:
+            text: Markdown.
+        """
+        self._starts: dict[int, list[int]] = {}
+        for found in re.finditer("`+", text):
+            self._starts.setdefault(found.end() - found.start(), []).append(found.start())
+
+    def closing(self, start: int, stop: int) -> int:
+        """Where the code ends that a run opens; ``stop`` where no other run is as long."""
+        starts = self._starts.get(stop - start, [])
+        place = bisect_left(starts, stop)
+        return stop if place == len(starts) else starts[place] + stop - start
+
+
 class Lines:
     """Lines and columns of places in a text."""
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repropack._format.numerals import find_numbers, plain_text, read_numeral
+from repropack._format.numerals import find_numbers, read_numeral
 
 
 @pytest.mark.parametrize(
@@ -67,20 +67,6 @@ def test_one_number_however_it_is_written(text: str, number: str) -> None:
 def test_what_is_no_number_is_none(text: str) -> None:
     """A comma is no decimal point, and digits of other scripts are none."""
     assert read_numeral(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("**`gradient`**", "gradient"),
-        (r"\texttt{final\_loss}", "final_loss"),
-        ("<code>weights</code>", "weights"),
-        ("two\n  words", "two words"),
-    ],
-)
-def test_a_text_without_its_markup(text: str, plain: str) -> None:
-    """For values that are no numbers."""
-    assert plain_text(text) == plain
 
 
 def test_numbers_in_running_text() -> None:

@@ -28,6 +28,7 @@ _NEW: Final = (
     r"|(?:[nN]ew|[rR]enew|[pP]rovide|[dD]eclare)(?:Expandable)?DocumentCommand"
     r"|(?:protected@)?[egx]?def|(?:future|glob)?let"
 )
+_NAMED: Final = r"cs[egx]?def|cslet|@name[egx]?def"
 _LATEX: Final = re.compile(
     rf"(?P<escape>\\[^A-Za-z@])|(?P<comment>%[^\n]*)"
     rf"|\\(?P<inline>[vV]erb\*?|spverb|lstinline{_OPTIONS}|mintinline{_OPTIONS}\{{[^{{}}\n]*\}})"
@@ -35,7 +36,7 @@ _LATEX: Final = re.compile(
     r"|\\begin\{(?P<env>verbatim\*?|Verbatim|lstlisting|minted|comment)\}"
     rf"|\\(?P<new>{_NEW})\*?(?![A-Za-z@])\s*\{{?\s*\\(?:csname\s*)?(?P<defined>[A-Za-z@]+)"
     r"(?:\\endcsname)?\s*\}?"
-    rf"|\\(?:cs[egx]?def|cslet|@name[egx]?def)\s*\{{\s*(?P<named>{_VALUE})\s*\}}"
+    rf"|\\(?:{_NAMED})\s*\{{\s*(?P<named>{_VALUE})\s*\}}"
     rf"|(?P<mark>\\claim{_GAP}\{{)"
     r"|(?P<misspelt>\\(?:Claims?|CLAIMS?|claims)\s{0,20}\{[A-Za-z0-9-]{1,100}\}\s{0,20}(?=\{))"
     rf"|\\(?P<macro>{_VALUE})"
@@ -48,7 +49,7 @@ _LATEX: Final = re.compile(
 _NAME: Final = re.compile(r"\\[A-Za-z]+")
 _OPENED: Final = re.compile(rf"{_GAP}\{{")
 _BRACES: Final = re.compile(
-    rf"(?P<mark>\\claim\s*\{{|\\(?:{_NEW})(?![A-Za-z@]))|\\.|%[^\n]*|(?P<brace>[{{}}])"
+    rf"(?P<mark>\\claim\s*\{{|\\(?:{_NEW}|{_NAMED})(?![A-Za-z@]))|\\.|%[^\n]*|(?P<brace>[{{}}])"
 )
 _COMMENTS: Final = re.compile(r"(\\.)|%[^\n]*(?:\n[ \t]*)?")
 _MAX_VERBATIM: Final = 1000

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Final
 
-_MAX_DEPTH: Final = 100
+_MAX_DEPTH: Final = 32
 """Quotes and list items within each other; what stands deeper is text."""
 _QUOTE: Final = -1
 _FENCE: Final = re.compile(r"(?P<ticks>`{3,})(?![^\n]*`)|(?P<tildes>~{3,})")
@@ -158,6 +158,8 @@ class _Reader:
 
     def _enter(self, place: int, end: int) -> tuple[int, int]:
         """Pass what belongs to the quotes and items that are open; how many of them go on."""
+        if place == end and _QUOTE not in self._containers:
+            return place, len(self._containers)
         for number, needed in enumerate(self._containers):
             columns, after = self._indent(place, end)
             if needed == _QUOTE:

@@ -123,6 +123,53 @@ def test_macros_of_values_are_right_by_themselves() -> None:
     assert bad[0].observed == "none of this name; did you mean 'claimFinalLoss'?"
 
 
+@pytest.mark.parametrize(
+    ("value", "content", "agrees"),
+    [
+        ("007", "007", True),
+        ("007", "**007**", True),
+        ("007", "7", False),
+        ("1,000.0", "1000.0", False),
+        ("5$", "5", False),
+        ("5$", "5$", True),
+        ("gradient", "grad*i*ent", True),
+        ("gradient", "grad<br>ient", False),
+        ("gradient", "~~gradient~~", False),
+    ],
+)
+def test_a_text_agrees_letter_for_letter(value: str, content: str, agrees: bool) -> None:
+    """Though it looks like a number."""
+    claims = [outcome_of(value, id="a", kind="bound", value=value, limit=value)]
+    assert (found(mark("a", content), claims=claims).findings == []) is agrees
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (r"\renewcommand\claimFinalLoss{0.03}", "disagrees"),
+        (r"\def\exactFinalLoss{0.03}", "disagrees"),
+        (r"\let\claimFinalLoss\x", "malformed-mark"),
+        (r"\newcommand\claimFinalLoss[1]{0.0215}", "malformed-mark"),
+    ],
+)
+def test_an_article_that_defines_a_macro_of_values_otherwise(text: str, kind: str) -> None:
+    """Its number is none of the package's, though each use of it looks right."""
+    (one,) = found(text + r" \claimFinalLoss", "latex").findings
+    assert (one.kind, one.claim) == (kind, "final-loss")
+
+
+def test_an_article_that_defines_a_macro_as_values_does() -> None:
+    """It may hold what `values` wrote; and macros of other names are its own affair."""
+    proof = found(r"\newcommand{\claimFinalLoss}{0.0215} \newcommand{\exactSequence}{9}", "latex")
+    assert (proof.findings, proof.marks) == ([], 1)
+
+
+def test_marks_in_code_are_counted() -> None:
+    """Over all pieces; they are no marks."""
+    proof = found(f"`{mark('rows', '1')}` ` {mark('rows', '12500')}\n\n```\n{mark('a', '1')}\n```")
+    assert (proof.marks, proof.marks_in_code, proof.findings) == (1, 2, [])
+
+
 def test_a_mark_that_is_none_is_told() -> None:
     """In the order of the places, beside the others."""
     kinds = [one.kind for one in found("<!-- claim: a --> 1" + mark("rows", "1")).findings]

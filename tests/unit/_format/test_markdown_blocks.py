@@ -58,6 +58,6 @@ def test_fenced_code(text: str, code: list[str]) -> None:
         ("a | b\n-|-\nX | b\nY | d", True),
     ],
 )
-def test_what_no_code_span_crosses(text: str, crosses: bool) -> None:  # noqa: FBT001
+def test_what_no_code_span_crosses(text: str, crosses: bool) -> None:
     """Blocks and cells; a paragraph goes on without its quote."""
     assert read_blocks(text).crosses(text.index("X"), text.index("Y")) is crosses

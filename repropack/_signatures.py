@@ -18,6 +18,7 @@ from repropack._format.sshsig import (
     MAX_SIGNERS_BYTES,
     check_signer_list,
     is_name,
+    key_without_name,
     names_listed,
     read_signature,
 )
@@ -57,13 +58,21 @@ def read_signer_list(signers: str | Path, revoked: str | Path | None = None) -> 
 
     Raises:
         UsageError: one of the files cannot be read, or is too large; or the list has more lines,
-            longer ones, or more names for one key than are asked for.
+            longer ones, or more names for one key than are asked for, or a key without a name.
     """
     data = read_beside(Path(signers), "a list of signers", MAX_SIGNERS_BYTES)
     try:
         check_signer_list(data)
     except ValueError as error:
         raise UsageError(f"{shown_path(signers)}: {error}") from error
+    bare = key_without_name(data)
+    if bare is not None:
+        number, key = bare
+        raise UsageError(
+            f"{shown_path(signers)}: line {number}: expected a name in front of the key, observed "
+            f"its type {key.split()[0]!a} there",
+            hint=f"the line to write: NAME {key}",
+        )
     if revoked is None:
         return SignerList(data)
     return SignerList(data, read_beside(Path(revoked), "a list of revoked keys", MAX_SIGNERS_BYTES))
@@ -94,16 +103,83 @@ def judge_signatures(
     Raises:
         CouldNotRunError: there is no ``ssh-keygen``, it does not end, or is started too often.
     """
+    asked = tuple(filter(is_name, required))
+    return tuple(
+        found
+        for _, found in _judged(statement, namespace, files, listed, asked, starts or Starts())
+    )
+
+
+def valid_signatures(
+    statement: bytes, namespace: str, files: Iterable[Path]
+) -> tuple[dict[Path, bytes], tuple[SignatureFinding, ...]]:
+    """Tell signature files that hold of a statement, by whomever, from those that do not.
+
+    Args:
+        statement: The bytes that should be signed.
+        namespace: What the signatures should be for.
+        files: Signature files.
+
+    Returns:
+        Those that hold, with the bytes that were judged; and what was found of the others.
+
+    Raises:
+        CouldNotRunError: as ``judge_signatures`` raises.
+    """
+    places = tuple(files)
+    rows = _judged(statement, namespace, places, None, (), Starts())
+    held = {
+        place: data
+        for place, (data, found) in zip(places, rows, strict=True)
+        if found.standing != "not-valid"
+    }
+    return held, tuple(found for _, found in rows if found.standing == "not-valid")
+
+
+def keys_beside(package: Package, starts: Starts) -> frozenset[str]:
+    """Fingerprints of the keys whose signatures beside a package hold, whoever they are.
+
+    Args:
+        package: An open package, which was checked.
+        starts: How often ``ssh-keygen`` may still be started.
+
+    Returns:
+        They; none where no statement about this package lies there.
+
+    Raises:
+        CouldNotRunError: as ``judge_signatures`` raises.
+    """
+    place = statement_place(package.path)
+    try:
+        data = read_unnamed(place, "a statement", MAX_STATEMENT_BYTES)
+    except ValueError:
+        return frozenset()
+    facts = (package.manifest.package, package.package_digest, package.evidence_digest)
+    if not archive_signed(data, *facts)[0]:
+        return frozenset()
+    files = signature_files(place)
+    found = judge_signatures(data, PACKAGE_NAMESPACE, files, None, starts=starts)
+    return frozenset(one.key for one in found if one.key and one.standing != "not-valid")
+
+
+def _judged(
+    statement: bytes,
+    namespace: str,
+    files: Iterable[Path],
+    listed: SignerList | None,
+    asked: tuple[str, ...],
+    starts: Starts,
+) -> list[tuple[bytes, SignatureFinding]]:
+    """Each file as it was read, once, and what was found of it."""
     places = tuple(files)
     if not places:
-        return ()
+        return []
     folder = new_folder("repropack-signatures-")
     try:
         signed = folder / "statement"
         signed.write_bytes(statement)
-        asked = tuple(filter(is_name, required))
-        judge = _Judge(folder, signed, namespace, listed, asked, starts or Starts())
-        return tuple(map(judge.judge, places))
+        judge = _Judge(folder, signed, namespace, listed, asked, starts)
+        return list(map(judge.judge, places))
     finally:
         remove_tree(folder)
 
@@ -187,13 +263,17 @@ class _Judge:
     required: tuple[str, ...]
     starts: Starts
 
-    def judge(self, place: Path) -> SignatureFinding:
-        shown = shown_path(place.name)
+    def judge(self, place: Path) -> tuple[bytes, SignatureFinding]:
+        """One file; no bytes of one that cannot be read."""
+        shown, data = shown_path(place.name), b""
         try:
             data = read_unnamed(place, "a signature", MAX_SIGNATURE_BYTES)
-            signature = read_signature(data)
+            return data, self._judge_data(shown, data)
         except ValueError as error:
-            return SignatureFinding(file=shown, standing="not-valid", problem=str(error))
+            return data, SignatureFinding(file=shown, standing="not-valid", problem=str(error))
+
+    def _judge_data(self, shown: str, data: bytes) -> SignatureFinding:
+        signature = read_signature(data)
         if signature.namespace != self.namespace:
             return SignatureFinding(
                 file=shown,

@@ -24,11 +24,12 @@ from repropack._format.statements import (
     RECORD_NAMESPACE,
     read_statement,
 )
-from repropack._read.beside import read_beside, signature_files
+from repropack._read.beside import read_unnamed, signature_files
+from repropack._read.mistaken import RECORD_KIND, refuse_mistaken
 from repropack._read.package import open_package
 from repropack._read.recorded import package_facts
 from repropack._run.ssh_keygen import Starts
-from repropack._signatures import SignerList, judge_signatures, read_signer_list
+from repropack._signatures import SignerList, judge_signatures, keys_beside, read_signer_list
 from repropack.errors import UsageError
 from repropack.models.certificate import Certificate, CountedRecord
 from repropack.models.statements import StatementOfRecord
@@ -49,6 +50,7 @@ def certify_package(
 
     The package is checked first. Each verifier counts once: by the key that signed, else by the
     facts of the machine. A record that comes twice counts once, with the signatures of all copies.
+    Of a verifier by whose key a signature beside the package holds, this is said.
 
     Args:
         path: The package, zip or directory.
@@ -84,7 +86,9 @@ def certify_package(
         check_intact(package)
         facts = package_facts(package, places_named(one.statement for one in read.values()))
         counted = [_counted(digest, one, facts, listed, starts) for digest, one in read.items()]
-        verifiers = count_verifiers(counted)
+        signed = any(found.key for row in counted for found in row.signatures)
+        authors = keys_beside(package, starts) if signed else frozenset()
+        verifiers = count_verifiers(counted, authors)
         counts = count_outcomes(verifiers)
         known = [one for one in verifiers if one.authenticity == "known"]
         others = [one for one in verifiers if one.authenticity != "known"]
@@ -119,10 +123,11 @@ def _read(records: Sequence[str | Path]) -> dict[str, _Copies]:
     """The records by their digests, each once; nothing is known of the package yet."""
     copies: dict[str, _Copies] = {}
     for place in map(Path, records):
-        data = read_beside(place, "a verification record", MAX_STATEMENT_BYTES)
         try:
+            data = read_unnamed(place, "a verification record", MAX_STATEMENT_BYTES)
             statement = read_statement(StatementOfRecord, data)
         except ValueError as error:
+            refuse_mistaken(place, (RECORD_KIND,), RECORD_KIND)
             raise UsageError(f"{shown_path(place)}: {error}") from error
         problem = contradiction(statement)
         if problem is not None:

@@ -15,8 +15,12 @@ from repropack._format.layout import MANIFEST, NOTEBOOK, PAGE
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.page_head import MAX_HEAD_BYTES, page_version
 from repropack._format.paths import shown_path
-from repropack._format.sshsig import MAX_SIGNATURE_BYTES, read_signature
-from repropack._format.statements import MAX_STATEMENT_BYTES, STATEMENT_SUFFIX, archive_signed
+from repropack._format.statements import (
+    MAX_STATEMENT_BYTES,
+    PACKAGE_NAMESPACE,
+    STATEMENT_SUFFIX,
+    archive_signed,
+)
 from repropack._present.front_page import (
     AS_IT_IS,
     FRONT,
@@ -40,11 +44,13 @@ from repropack._run.continuing import has_something
 from repropack._run.durable import os_problem, sync_tree
 from repropack._run.target import publish_directory
 from repropack._run.workplace import ASSEMBLED, clear_work, work_alone
+from repropack._signatures import valid_signatures
 from repropack.errors import CouldNotRunError, IntegrityError, UsageError
 from repropack.models.claims import RecordedClaim
 from repropack.models.manifest import Entry
 from repropack.models.published import LeftOut, PublishedFile, PublishReport
 from repropack.models.reports import refusal_of
+from repropack.models.signatures import SignatureFinding
 from repropack.refusals import refusal
 
 _FILE_MODE, _FOLDER_MODE = 0o644, 0o755
@@ -67,7 +73,7 @@ def publish_package(
 
     The package is checked first. The folder holds a front page, the notebook as a page and as it
     is, every entry that neither a browser nor a server would run, the package as one zip with the
-    signature files that lie beside it, and ``SHA256SUMS``. It is written aside and moved in one
+    signature files beside it that hold, and ``SHA256SUMS``. It is written aside and moved in one
     step. Pages run no script, fetch nothing, and link to each other by relative paths.
 
     Args:
@@ -81,13 +87,14 @@ def publish_package(
 
     Raises:
         UsageError: no such package; the folder exists and ``force`` is not given, or holds
-            something else; a statement or signature beside the package is not of this package.
+            something else; a statement beside the package is not of this package.
         PackageError: not a package; nothing is written.
         IntegrityError: the package is damaged; nothing is written.
         UnsupportedVersionError: a format version or feature of a later release.
         BusyError: another process works on the folder.
-        CouldNotRunError: the extra ``notebook`` is not installed, the notebook cannot be rendered
-            within 2 minutes and 4 GiB of memory, or the disk is full or fails.
+        CouldNotRunError: there are signatures, and no ``ssh-keygen`` that judges them; the extra
+            ``notebook`` is not installed, the notebook cannot be rendered within 2 minutes and
+            4 GiB of memory, or the disk is full or fails.
 
     Determinism:
         The bytes depend on the package, on what lies beside it, and on the versions of repropack,
@@ -106,8 +113,8 @@ def publish_package(
         try:
             with work_alone(target, has_something) as work:
                 clear_work(work)
-                site = _Site(work / ASSEMBLED, package)
-                report = site.lay_out(shown_path(path), shown_path(directory), pages, beside)
+                site = _Site(work / ASSEMBLED, package, beside)
+                report = site.lay_out(shown_path(path), shown_path(directory), pages)
                 sync_tree(site.root)
                 _check_target(target, Path(path), force=force)
                 publish_directory(site.root, target, force=force)
@@ -116,18 +123,25 @@ def publish_package(
         return report
 
 
+@dataclass(frozen=True)
+class _Beside:
+    """What lies beside the package, by what its names add to that of the package."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    left_out: tuple[SignatureFinding, ...] = ()
+
+
 @dataclass
 class _Site:
     """A folder that is being laid out."""
 
     root: Path
     package: Package
+    beside: _Beside
     files: list[PublishedFile] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
-    def lay_out(
-        self, path: str, directory: str, pages: dict[str, bytes], beside: dict[str, bytes]
-    ) -> PublishReport:
+    def lay_out(self, path: str, directory: str, pages: dict[str, bytes]) -> PublishReport:
         """Write everything; the digests come last, the front page before them."""
         package = self.package
         self.root.mkdir(mode=_FOLDER_MODE)
@@ -138,9 +152,9 @@ class _Site:
             self._write(place, page)
         name = _zip_name(package)
         self._zip(name)
-        for suffix, data in beside.items():
+        for suffix, data in self.beside.files.items():
             self._write(name + suffix, data)
-        report = self._report(path, directory, name, beside)
+        report = self._report(path, directory, name)
         self._write(FRONT, front_page(report))
         rows = sorted(self.files, key=lambda file: file.path.encode())
         sums = "".join(f"{file.digest.removeprefix('sha256:')}  {file.path}\n" for file in rows)
@@ -148,11 +162,10 @@ class _Site:
         self._put(AS_IT_IS, b"")  # apart from the digests: uploads often leave such names behind
         for folder in filter(Path.is_dir, self.root.rglob("*")):
             folder.chmod(_FOLDER_MODE)
-        return self._report(path, directory, name, beside)
+        return self._report(path, directory, name)
 
-    def _report(
-        self, path: str, directory: str, name: str, beside: dict[str, bytes]
-    ) -> PublishReport:
+    def _report(self, path: str, directory: str, name: str) -> PublishReport:
+        suffixes = self.beside.files
         package = self.package
         return PublishReport(
             path=path,
@@ -161,7 +174,8 @@ class _Site:
             package_digest=package.package_digest,
             evidence_digest=package.evidence_digest,
             package_file=name,
-            signatures=tuple(name + suffix for suffix in beside if suffix != STATEMENT_SUFFIX),
+            signatures=tuple(name + suffix for suffix in suffixes if suffix != STATEMENT_SUFFIX),
+            signatures_left_out=self.beside.left_out,
             claims=tuple(RecordedClaim(id=one.id, held=one.held) for one in package.results.claims),
             files=tuple(sorted(self.files, key=lambda file: file.path.encode())),
             left_out=tuple(self.left_out),
@@ -256,11 +270,11 @@ def _why_not(package: Package, entry: Entry) -> str | None:
         return why_left_out(entry.path, stream.read(HEAD_BYTES))
 
 
-def _beside(package: Package) -> dict[str, bytes]:
-    """The statement and its signatures by what their names add to that of the package."""
+def _beside(package: Package) -> _Beside:
+    """The statement, and those of the signatures beside it that hold of it as it stands."""
     place = statement_place(package.path)
     if not os.path.lexists(place):
-        return {}
+        return _Beside()
     try:
         data = read_unnamed(place, "a statement", MAX_STATEMENT_BYTES)
     except ValueError as error:
@@ -272,15 +286,12 @@ def _beside(package: Package) -> dict[str, bytes]:
             f"{place.name}: expected the statement about this very package, observed another",
             hint="sign this package, or move what is there away",
         )
-    found = {STATEMENT_SUFFIX: data}
-    for file in signature_files(place):
-        try:
-            signature = read_unnamed(file, "a signature", MAX_SIGNATURE_BYTES)
-            read_signature(signature)
-        except ValueError as error:
-            raise UsageError(f"{file.name}: {error}") from error
-        found[STATEMENT_SUFFIX + file.name.removeprefix(place.name)] = signature
-    return found
+    held, others = valid_signatures(data, PACKAGE_NAMESPACE, signature_files(place))
+    named = {
+        STATEMENT_SUFFIX + file.name.removeprefix(place.name): signature
+        for file, signature in held.items()
+    }
+    return _Beside({STATEMENT_SUFFIX: data, **named}, others)
 
 
 def _check_target(target: Path, package: Path, *, force: bool) -> None:

@@ -29,12 +29,13 @@ from repropack._read.beside import (
     signature_files,
     statement_place,
 )
+from repropack._read.mistaken import PACKAGE_KIND, RECORD_KIND, refuse_mistaken
 from repropack._read.package import open_package
 from repropack._run.documents import STATEMENT
 from repropack._run.durable import os_problem, replace_document
 from repropack._run.folders import new_folder, remove_tree
 from repropack._run.ssh_keygen import fingerprint_of, sign_file
-from repropack._signatures import judge_signatures
+from repropack._signatures import judge_signatures, valid_signatures
 from repropack.errors import CouldNotRunError, UsageError
 from repropack.models.claims import RecordedClaim
 from repropack.models.signatures import SignReport
@@ -62,7 +63,8 @@ def sign_package(
         key: A private key, or a public key whose private one an agent or a hardware key holds.
             Without one the statement alone is written, to be signed elsewhere.
         output: Where a package's statement goes; beside the package where ``None``.
-        force: Replace a statement of another package that is there.
+        force: Replace a statement of another package that is there, and take away the signatures
+            of it: they hold of nothing that is left.
         limits: Limits on reading.
 
     Returns:
@@ -84,12 +86,14 @@ def sign_package(
                 hint="its signature is written beside it",
             )
         subject = _record(given)
+        dead: tuple[Path, ...] = ()
     else:
+        refuse_mistaken(given, (PACKAGE_KIND,), f"a package or {RECORD_KIND}")
         subject = _package(given, output, limits)
-        _check_place(subject, given, force=force)
+        dead = _dead_signatures(subject, _replaced(subject, given, force=force))
     signed = None if key is None else _signature(subject, Path(key))
     try:
-        return _write(subject, given, signed, None if output is None else Path(output))
+        return _write(subject, given, signed, dead, None if output is None else Path(output))
     except OSError as error:
         raise CouldNotRunError(os_problem(error)) from error
 
@@ -116,6 +120,7 @@ def _record(path: Path) -> _Subject:
     try:
         record = read_statement(StatementOfRecord, data)
     except ValueError as error:
+        refuse_mistaken(path, (RECORD_KIND,), f"a package or {RECORD_KIND}")
         raise UsageError(f"{path.name}: {error}") from error
     problem = contradiction(record)
     if problem is not None:
@@ -145,8 +150,8 @@ def _package(path: Path, output: str | Path | None, limits: Limits) -> _Subject:
         )
 
 
-def _check_place(subject: _Subject, package: Path, *, force: bool) -> None:
-    """Refuse a place within the package, or one that holds anything but a statement."""
+def _replaced(subject: _Subject, package: Path, *, force: bool) -> bytes | None:
+    """The other statement that gets replaced; a place in the package, or of no statement, none."""
     place = subject.place
     if package.is_dir() and place.resolve().is_relative_to(package.resolve()):
         raise UsageError(
@@ -156,13 +161,13 @@ def _check_place(subject: _Subject, package: Path, *, force: bool) -> None:
     if not place.parent.is_dir():
         raise UsageError(f"{place.name}: expected an existing folder, observed none")
     if not os.path.lexists(place):
-        return
+        return None
     try:
         data = read_unnamed(place, "a statement", MAX_STATEMENT_BYTES)
     except ValueError as error:
         raise UsageError(f"{place.name}: {error}") from error
     if data == subject.statement and not place.is_symlink():
-        return
+        return None
     if not STATEMENT.is_one(data) or place.is_symlink():
         raise UsageError(
             f"{place.name}: expected a statement or nothing, observed something else",
@@ -171,8 +176,18 @@ def _check_place(subject: _Subject, package: Path, *, force: bool) -> None:
     if not force:
         raise UsageError(
             f"{place.name}: expected the statement about this very package, observed another",
-            hint="--force writes it anew; signatures of the other one are worth nothing then",
+            hint="--force writes it anew, and takes signatures of the other one away",
         )
+    return data
+
+
+def _dead_signatures(subject: _Subject, replaced: bytes | None) -> tuple[Path, ...]:
+    """Signature files beside the statement's place that hold of the one that is replaced."""
+    if replaced is None or replaced == subject.statement:
+        return ()
+    files = signature_files(subject.place)
+    held, _ = valid_signatures(replaced, subject.namespace, files)
+    return tuple(held)
 
 
 @dataclass(frozen=True)
@@ -204,24 +219,33 @@ def _signature(subject: _Subject, key: Path) -> _Signed:
 
 
 def _write(
-    subject: _Subject, given: Path, signed: _Signed | None, output: Path | None
+    subject: _Subject,
+    given: Path,
+    signed: _Signed | None,
+    dead: tuple[Path, ...],
+    output: Path | None,
 ) -> SignReport:
-    """Write the statement, and the signature unless this key has signed already."""
+    """Write the statement, then the signature unless this key has signed already; then clear."""
     place = subject.place
     shown = output or (given.with_name(place.name) if given.name not in {"", ".."} else place)
     if not os.path.lexists(place) or place.read_bytes() != subject.statement:
         replace_document(place, subject.statement)
     written, already = None, False
     if signed is not None:
-        files = signature_files(place)
+        files = tuple(file for file in signature_files(place) if file not in dead)
         findings = judge_signatures(subject.statement, subject.namespace, files, None)
         before = [
             file for file, found in zip(files, findings, strict=True) if found.key == signed.key
         ]
         already = bool(before)
-        written = before[0] if before else next_signature(place)
+        # in one move; what signed the statement before is worth nothing since it was replaced
+        free = dead[0] if dead else next_signature(place)
+        written = before[0] if before else free
         if not before:
             replace_document(written, signed.data)
+    for file in dead:
+        if file != written:
+            file.unlink(missing_ok=True)
     return SignReport(
         path=shown_path(given),
         kind=subject.kind,
@@ -233,5 +257,6 @@ def _write(
         signature=None if written is None else shown_path(shown.with_name(written.name)),
         key=None if signed is None else signed.key,
         already=already,
+        removed=tuple(shown_path(shown.with_name(file.name)) for file in dead),
         claims=subject.claims,
     )

@@ -31,7 +31,7 @@ def add_sign(verbs: Any) -> None:
         metavar="STATEMENT",
         help="where a package's statement goes (default: FILE.intoto.json)",
     )
-    add_force(verb, "the statement of another package")
+    add_force(verb, "the statement of another package, whose signatures are taken away")
     add_limit(verb)
     add_format(verb)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from repropack._format.statements import machine_digest
@@ -71,7 +71,9 @@ def count_signers(findings: Iterable[SignatureFinding]) -> tuple[Signer, ...]:
     return tuple(Signer(key=key, names=tuple(given)) for key, given in names.items())
 
 
-def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, ...]:
+def count_verifiers(
+    records: Iterable[CountedRecord], authors: Collection[str] = ()
+) -> tuple[CountedVerifier, ...]:
     """Put records together by who made them, whatever order they come in.
 
     A record belongs to all known signers among its valid signatures together, else to all valid
@@ -81,6 +83,7 @@ def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, 
 
     Args:
         records: Records of one package, each once.
+        authors: Fingerprints of the keys that signed the package itself.
 
     Returns:
         Verifiers, those that are vouched for first and those whose signature is not valid last;
@@ -97,7 +100,7 @@ def count_verifiers(records: Iterable[CountedRecord]) -> tuple[CountedVerifier, 
             else:
                 apart.append(other)
         groups = [*apart, group]
-    return tuple(sorted(map(_verifier, groups), key=_place))
+    return tuple(sorted((_verifier(group, authors) for group in groups), key=_place))
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class _Group:
         return _Group([*self.records, *other.records], self.authenticity, self.ids | other.ids)
 
 
-def _verifier(group: _Group) -> CountedVerifier:
+def _verifier(group: _Group, authors: Collection[str]) -> CountedVerifier:
     signers: tuple[Signer, ...] = ()
     if group.authenticity == "known":
         given = count_signers(found for row in group.records for found in row.signatures)
@@ -125,6 +128,7 @@ def _verifier(group: _Group) -> CountedVerifier:
         id=min(group.ids),
         authenticity=group.authenticity,
         signers=signers,
+        signed_package=any(one.key in authors for one in signers),
         outcome=_outcome(rows),
         records=tuple(rows),
     )

@@ -21,11 +21,28 @@ from repropack.models.statements import (
 )
 
 _WITHOUT_STAGE = frozenset({"metric", "length", None})
+_OF_A_STAGE = frozenset({"output", "undetermined"})
 _ANSWERS = frozenset({"identical", "differs"})
 _FIELDS = ((0, 4), (5, 2), (8, 2), (11, 2), (14, 2), (17, 2))
 """Where year, month, day, hour, minute and second stand in a moment, and how long they are."""
 _EPOCH = 1970
+_VERIFIER = "urn:repropack:verify:"
 _Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class ClaimFacts:
+    """What of a claim its outcome in records has to agree with.
+
+    Attributes:
+        runs: The runs that it rests on, sorted; none where the plan alone is asked.
+        held: Whether it holds in the package.
+        of_equality: Whether it says that the runs are identical to each other.
+    """
+
+    runs: tuple[str, ...] = ()
+    held: bool = True
+    of_equality: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,9 @@ class PackageFacts:
         runs: What repeating each of its runs shows.
         added: The name of the resume that ``verify`` adds, if it does.
         expectations_failed: As the package itself says.
-        claims: The runs that each of its claims rests on, in the order of the plan.
+        claims: Its claims by id, in the order of the plan.
+        has_outputs: Whether its runs write files, which may be equal and have other bytes.
+        notebook_executed: Whether its notebook was executed when it was built.
         parts: What is made of the runs again, such as ``figures``, and what it has of that.
         stages: Of the steps that records name: the stages that the log has there. A step that it
             does not have is left out.
@@ -55,7 +74,9 @@ class PackageFacts:
     runs: Mapping[str, RunClaim]
     added: str | None = None
     expectations_failed: tuple[str, ...] = ()
-    claims: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    claims: Mapping[str, ClaimFacts] = field(default_factory=dict)
+    has_outputs: bool = False
+    notebook_executed: bool = True
     parts: frozenset[str] = frozenset({"run", "notebook"})
     stages: Mapping[_Place, frozenset[str]] = field(default_factory=dict)
 
@@ -96,6 +117,7 @@ def misfit(statement: StatementOfRecord, package: PackageFacts) -> str | None:
         lambda: _recorded(record, package),
         lambda: _of_runs(record, package),
         lambda: _of_claims(record, package),
+        lambda: _of_notebook(record, package),
         lambda: _of_difference(record, package),
     )
 
@@ -130,6 +152,9 @@ def _frame(statement: StatementOfRecord) -> str | None:
         return _told(
             "package", f"{expected}, for the manifest was {'' if read else 'not '}read", "others"
         )
+    machine = record.machine if record.environment == "present" else None
+    if machine is not None and result.verifier.id != f"{_VERIFIER}{machine.repropack}":
+        return _told("verifier.id", f"{_VERIFIER}{machine.repropack}", result.verifier.id)
     if not read and record.verdict in _ANSWERS:
         return _told("verdict", "none of runs, for the manifest was not read", record.verdict)
     return None
@@ -232,6 +257,8 @@ def _difference(record: VerificationRecord) -> str | None:
         )
     if found.stage is not None and found.kind in _WITHOUT_STAGE:
         return _told("first_difference", f"no stage, for its kind is {found.kind}", found.stage)
+    if found.stage is None and found.kind in _OF_A_STAGE:
+        return _told("first_difference", f"a stage, for its kind is {found.kind}", None)
     if found.part in {"figures", "after"} and record.coverage.narrowed:
         return _told(
             "first_difference", "none beside the runs, for some were asked for", found.part
@@ -303,12 +330,40 @@ def _of_claims(record: VerificationRecord, package: PackageFacts) -> str | None:
         lacking = [name for name in package.claims if name not in ids]
         observed = foreign or [f"without {name}" for name in lacking] or ["another order"]
         return _told("claims", f"the package's {len(package.claims)}", observed[0])
-    executed = {run.run for run in record.runs}
+    equal = {run.run: run.equal for run in record.runs}
     for claim in record.claims:
-        missing = [run for run in package.claims[claim.id] if run not in executed]
+        facts = package.claims[claim.id]
+        missing = [run for run in facts.runs if run not in equal]
         if claim.held is not None and missing:
             expected = f"held null, for run {missing[0]!r} was not executed"
             return _told(f"claim {claim.id!r}", expected, claim.held)
+        certain = _certain(facts, [equal.get(run, False) for run in facts.runs], record, package)
+        if certain is not None and claim.held not in certain:
+            expected = " or ".join(map(str, certain))
+            return _told(f"claim {claim.id!r}", f"held {expected}, as follows", claim.held)
+    return None
+
+
+def _certain(
+    facts: ClaimFacts, equal: Sequence[bool], record: VerificationRecord, package: PackageFacts
+) -> tuple[bool | None, ...] | None:
+    """What a claim can only have come out as; ``None`` where that depends on what ran."""
+    if not facts.runs:
+        return (facts.held,)
+    if package.has_outputs or not record.coverage.complete:  # outputs: equal, with other bytes
+        return None
+    if all(equal):
+        return (facts.held,)
+    # one run that is equal and one that is not are not identical, where the package's are
+    if facts.of_equality and facts.held and any(equal):
+        return (False, None)
+    return None
+
+
+def _of_notebook(record: VerificationRecord, package: PackageFacts) -> str | None:
+    if record.coverage.notebook == "identical" and not package.notebook_executed:
+        expected = "no execution, for it is packed unexecuted"
+        return _told("coverage.notebook", expected, record.coverage.notebook)
     return None
 
 

@@ -69,9 +69,9 @@ def _coverage(report: VerificationReport) -> Coverage:
         runs_executed=len(executed & recorded),
         narrowed=report.runs_requested is not None,
         complete=bool(recorded) and recorded <= executed,
-        notebook="not-executed"
-        if notebook is None or not notebook.executed
-        else ("differs" if notebook.differences else "identical"),
+        notebook="differs"
+        if notebook is not None and notebook.differences  # also one that is packed unexecuted
+        else ("identical" if notebook is not None and notebook.executed else "not-executed"),
     )
 
 

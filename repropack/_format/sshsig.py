@@ -32,6 +32,10 @@ _MAX_LINE_BYTES = 76
 _HASHES = (b"sha256", b"sha512")
 _BLANKS = b" \t\r"
 _FIELD_END = re.compile(rb'[ \t\r"]')
+_BARE_KEY = re.compile(
+    rb"((?:sk-)?(?:ssh-[a-z0-9-]+|ecdsa-sha2-nistp[0-9]+)(?:-cert-v[0-9]+)?(?:@openssh\.com)?)"
+    rb"[ \t]+(AAAA[A-Za-z0-9+/]*={0,2})(?:[ \t\r]|\Z)"
+)
 _FIRST_ENCODED = b"AAAA"
 """How every public key begins in base64: with a length that fits 24 bits."""
 
@@ -105,6 +109,26 @@ def check_signer_list(data: bytes) -> None:
                 raise ValueError(
                     f"line {number}: expected at most {MAX_NAMES} names for one key, observed more"
                 )
+
+
+def key_without_name(data: bytes) -> tuple[int, str] | None:
+    r"""The first line of a list of signers that is a public key with no name in front of it.
+
+    Args:
+        data: A list that ``check_signer_list`` accepts.
+
+    Returns:
+        The line's number, and type and key as they stand there; ``None`` where each has a name.
+
+    Example:
+        >>> key_without_name(b"ann ssh-ed25519 AAAAC3\nssh-ed25519 AAAAC3 ann@x.org\n")
+        (2, 'ssh-ed25519 AAAAC3')
+    """
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        found = _BARE_KEY.match(line.strip(_BLANKS))
+        if found is not None:
+            return number, b" ".join(found.groups()).decode("ascii")
+    return None
 
 
 def names_listed(signers: bytes, key: bytes) -> tuple[str, ...]:

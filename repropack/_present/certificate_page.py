@@ -42,6 +42,7 @@ def certificate_page(certificate: Certificate) -> bytes:
     package = certificate.package
     verdict, badge = _VERDICTS[certificate.verdict]
     title = f"{verdict}: {package.name} {package.version}"
+    equal = words.equal_machines(certificate)
     header = element(
         "header",
         element("p", "What several verifications of one package found", class_="kind"),
@@ -53,6 +54,7 @@ def certificate_page(certificate: Certificate) -> bytes:
             class_="verdict authors",
         ),
         element("p", words.not_valid(certificate), class_="bad") if certificate.not_valid else None,
+        element("p", equal, class_="authors") if equal else None,
         _claims(certificate),
         _facts(certificate),
         class_="masthead",
@@ -125,6 +127,7 @@ def _verifier(verifier: CountedVerifier) -> Markup:
             "div",
             element("p", words.who(verifier), class_="sentence"),
             element("p", outcome, class_="note") if outcome != verifier.outcome else None,
+            element("p", words.ALSO_SIGNED, class_="note") if verifier.signed_package else None,
             map(_record, verifier.records),
         ),
         class_="claim",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from repropack._format.contents import read_output_stage
 from repropack._present.layout import join_names, plural
-from repropack.models.certificate import Breadth, Certificate, CountedRecord, CountedVerifier
+from repropack.models.certificate import (
+    Breadth,
+    Certificate,
+    CountedRecord,
+    CountedVerifier,
+    Outcome,
+)
 from repropack.models.claims import RecordedClaim
 from repropack.models.machine import MachineFacts
 from repropack.models.statements import FirstDifference
@@ -19,11 +26,22 @@ OUTCOMES = {
     "contradicts": "contradicts itself: identical and different in one environment",
     "no-answer": "no answer",
 }
+_COUNTED: dict[Outcome, str] = {
+    "identical": "identical",
+    "partly": "identical in part of the runs",
+    "differs": "differing",
+    "mixed": "of both verdicts in different environments",
+    "contradicts": "contradicting itself",
+    "no-answer": "without an answer",
+}
+ALSO_SIGNED = "also signed the package"
+"""Said beside a verifier whose key did: it counts, and is no stranger's word."""
 SCOPE = (
     "A verifier is a key, or where nobody signed a kind of machine; each counts once, and none is "
     "outvoted. Anybody can make any number of records that nobody signed, and of keys. Nothing "
     "wider is claimed than the environments that are named here."
 )
+_PARTED: tuple[Outcome, ...] = ("differs", "mixed", "contradicts")
 _PARTS = {
     "figures": "the figures",
     "notebook": "the notebook",
@@ -35,21 +53,21 @@ def headline(certificate: Certificate) -> str:
     """How many verifiers found it identical."""
     counts, total = certificate.counts, len(certificate.verifiers) - certificate.not_valid
     told = f"identical for {counts.identical} of {plural(total, 'verifier')}"
-    more = [
-        f"{number} {words}"
-        for number, words in (
-            (counts.partly, "identical in part of the runs"),
-            (counts.differs, "differing"),
-            (counts.mixed, "of both verdicts in different environments"),
-            (
-                counts.contradicts,
-                "contradicting itself" if counts.contradicts == 1 else "contradicting themselves",
-            ),
-            (counts.no_answer, "without an answer"),
-        )
-        if number
-    ]
-    return "; ".join([told, *more])
+    numbers: tuple[tuple[Outcome, int], ...] = (
+        ("partly", counts.partly),
+        ("differs", counts.differs),
+        ("mixed", counts.mixed),
+        ("contradicts", counts.contradicts),
+        ("no-answer", counts.no_answer),
+    )
+    return "; ".join([told, *(_so_many(number, name) for name, number in numbers if number)])
+
+
+def _so_many(number: int, outcome: Outcome) -> str:
+    """A number of verifiers by their outcome: ``2 differing``."""
+    if outcome == "contradicts" and number > 1:
+        return f"{number} contradicting themselves"
+    return f"{number} {_COUNTED[outcome]}"
 
 
 def authenticity(certificate: Certificate) -> str:
@@ -58,8 +76,22 @@ def authenticity(certificate: Certificate) -> str:
     if not certificate.listed:
         return "No list of signers was given, so nobody is vouched for."
     known = certificate.known_signers
-    verb = "is" if known == 1 else "are"
+    verb = "is" if 1 in {known, len(certificate.verifiers)} else "are"
     return f"{known} of {total} {verb} vouched for by the list of signers."
+
+
+def equal_machines(certificate: Certificate) -> str:
+    """How many verifiers share the facts of a machine; empty where each has its own."""
+    counted = [one for one in certificate.verifiers if one.authenticity != "not-valid"]
+    places = [
+        {row.environment for row in one.records if row.machine is not None} for one in counted
+    ]
+    every = Counter(environment for one in places for environment in one)
+    shared = sum(any(every[environment] > 1 for environment in one) for one in places)
+    if not shared:
+        return ""
+    told = f"{shared} of {plural(len(counted), 'verifier')} ran it on machines with equal facts"
+    return f"{told}, which may be one."
 
 
 def not_valid(certificate: Certificate) -> str:
@@ -67,16 +99,19 @@ def not_valid(certificate: Certificate) -> str:
     count = certificate.not_valid
     if not count:
         return ""
-    found: dict[str, int] = {}
+    found: dict[Outcome, int] = {}
     for one in certificate.verifiers:
         if one.authenticity == "not-valid":
             found[one.outcome] = found.get(one.outcome, 0) + 1
     told = plural(count, "verifier has a signature", "verifiers have signatures")
     verb = "is" if count == 1 else "are"
-    outcomes = ", ".join(f"{number} {OUTCOMES[name]}" for name, number in found.items())
+    outcomes = ", ".join(_so_many(number, name) for name, number in found.items())
     text = f"{told} that {verb} not valid and {verb} not counted: {outcomes}"
-    parted = found.keys() & {"differs", "mixed", "contradicts"}
-    return f"{text}. The difference makes the verdict all the same." if parted else f"{text}."
+    parted = sum(found.get(name, 0) for name in _PARTED)
+    if not parted:
+        return f"{text}."
+    why = "The difference makes" if parted == 1 else "The differences make"
+    return f"{text}. {why} the verdict all the same."
 
 
 def claims(found: Sequence[RecordedClaim]) -> str:
@@ -84,11 +119,11 @@ def claims(found: Sequence[RecordedClaim]) -> str:
     if not found:
         return ""
     held = sum(claim.held is True for claim in found)
-    told = f"claims: {held} of {len(found)} hold"
+    told = f"claims: {held} of {len(found)} {'holds' if 1 in {held, len(found)} else 'hold'}"
     failed = [claim.id for claim in found if claim.held is False]
     silent = len(found) - held - len(failed)
     if failed:
-        told += f", does not hold: {join_names(failed)}"
+        told += f", {'does' if len(failed) == 1 else 'do'} not hold: {join_names(failed)}"
     return f"{told}, not verified: {silent}" if silent else told
 
 
@@ -105,6 +140,10 @@ def environments(certificate: Certificate) -> list[tuple[str, list[str]]]:
         (certificate.known_breadth, "of verifiers that are vouched for"),
         (certificate.other_breadth, "of verifiers that nobody vouches for"),
     )
+    lists = [breadth(found) for found, _ in kinds]
+    if lists[0] and lists[0] == lists[1]:
+        known, other = (f"{plural(n.environments, 'environment')} {whose}" for n, whose in kinds)
+        return [(f"{known} and {other}", lists[0])]
     return [
         (f"{plural(found.environments, 'environment')} {whose}", breadth(found))
         for found, whose in kinds

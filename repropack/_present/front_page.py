@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from repropack._format.layout import (
+    AUTHOR_READMES,
     CHECKER,
     CITATION,
     CRATE,
@@ -58,6 +59,7 @@ _FIRST = (
     "again on your machine and is compared byte for byte."
 )
 _KNOWN = {
+    **dict.fromkeys(AUTHOR_READMES, "what its author says of it, in their own words"),
     CHECKER: "a checker that needs nothing but Python",
     CITATION: "how to cite it, for programs",
     CRATE: "all of this for archives, as an RO-Crate",

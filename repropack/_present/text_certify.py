@@ -22,6 +22,8 @@ def certificate_text(certificate: Certificate) -> str:
     lines += wrap(f"{words.headline(certificate).capitalize()}.")
     lines += wrap(words.authenticity(certificate))
     lines += wrap(words.not_valid(certificate)) if certificate.not_valid else []
+    equal = words.equal_machines(certificate)
+    lines += wrap(equal) if equal else []
     lines += wrap(f"{words.claims(certificate.claims)}.") if certificate.claims else []
     lines += [
         "",
@@ -30,7 +32,11 @@ def certificate_text(certificate: Certificate) -> str:
         ),
     ]
     for where, rows in words.environments(certificate):
-        lines += ["", f"identical in {where}:", *listing([escape_text(row, 400) for row in rows])]
+        lines += [
+            "",
+            *wrap(f"identical in {where}:"),
+            *listing([escape_text(row, 400) for row in rows]),
+        ]
     lines += ["", "verifiers:"]
     for verifier in certificate.verifiers[:_MAX_VERIFIERS]:
         lines += _verifier(verifier)
@@ -41,7 +47,8 @@ def certificate_text(certificate: Certificate) -> str:
 
 def _verifier(verifier: CountedVerifier) -> list[str]:
     outcome = words.OUTCOMES[verifier.outcome]
-    lines = wrap(f"{escape_text(words.who(verifier))}: {outcome}", first="- ")
+    also = f"; {words.ALSO_SIGNED}" if verifier.signed_package else ""
+    lines = wrap(f"{escape_text(words.who(verifier))}: {outcome}{also}", first="- ")
     for record in verifier.records:
         lines += _record(record)
     return lines

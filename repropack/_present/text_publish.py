@@ -6,6 +6,7 @@ from repropack._present.claims import held_line
 from repropack._present.escape import escape_text
 from repropack._present.front_page import left_out_rows
 from repropack._present.layout import ended, field, listing, plural, size, wrap
+from repropack._present.text_signatures import finding_text
 from repropack.models.published import PublishReport
 
 _MAX_LEFT_OUT = 20
@@ -30,7 +31,12 @@ def publish_text(report: PublishReport) -> str:
         *field("package digest", report.package_digest),
     ]
     signatures = ", ".join(map(escape_text, report.signatures))
-    lines += field("signatures", signatures or "none lay beside the package")
+    others = report.signatures_left_out
+    none = "none that holds" if others else "none lay beside the package"
+    lines += field("signatures", signatures or none)
+    if others:
+        lines += ["", "signature files beside the package that are not laid out:"]
+        lines += listing(list(map(finding_text, others)))
     if report.left_out:
         lines += ["", "in the package alone:"]
         rows = [escape_text(row, 600) for row in left_out_rows(report)]

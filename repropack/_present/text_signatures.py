@@ -6,7 +6,7 @@ import shlex
 
 from repropack._present.claims import held_line
 from repropack._present.escape import escape_text
-from repropack._present.layout import ended, field, join_names, listing, wrap
+from repropack._present.layout import ended, field, join_names, listing, plural, wrap
 from repropack.models.signatures import PackageSignatures, SignatureFinding, SignReport
 
 _NOT_SIGNED = {
@@ -83,6 +83,14 @@ def sign_text(report: SignReport) -> str:
         before = " (this key had signed already; nothing was written)" if report.already else ""
         lines += field("signature", escape_text(report.signature) + before)
         lines += field("key", report.key or "")
+    if report.removed:
+        count = plural(len(report.removed), "signature")
+        gone = ", ".join(map(escape_text, report.removed))
+        told = f"{count} of the statement that was there before: {gone}"
+        if report.signature in report.removed:
+            whose = "its name" if len(report.removed) == 1 else "the name of the first"
+            told += f" (the new one has {whose})"
+        lines += field("taken away", told)
     if report.package_digest is not None:
         lines += field("package digest", report.package_digest)
     if report.archive_digest is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from repropack._compare.claim_rules import OF_RUNS
 from repropack._compare.claims import runs_of
-from repropack._compare.record_fit import PackageFacts
+from repropack._compare.record_fit import ClaimFacts, PackageFacts
 from repropack._format.layout import REFERENCE_RUN
 from repropack._read.package import Package
 from repropack._read.shown import added_resume, claim_of
@@ -40,7 +41,12 @@ def package_facts(package: Package, places: Iterable[tuple[str, int]] = ()) -> P
         runs={name: claims[name] for name in names},
         added=None if added is None else added.name,
         expectations_failed=package.expectations_failed(),
-        claims={claim.id: runs_of(claim) for claim in plan.claims},
+        claims={
+            claim.id: ClaimFacts(runs_of(claim), outcome.held, claim.kind in OF_RUNS)
+            for claim, outcome in zip(plan.claims, package.results.claims, strict=True)
+        },
+        has_outputs=bool(plan.experiment.outputs),
+        notebook_executed=plan.notebook == "executed",
         parts=frozenset({"run", "notebook", "figures", *(["after"] if plan.after else [])}),
         stages=_stages_at(package, frozenset(places), added),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
 from repropack._read.beside import read_beside
+from repropack._read.mistaken import REPORT_KIND, refuse_mistaken
 from repropack._read.run import read_stored
 from repropack.errors import PackageError, UsageError
 from repropack.models.reports import VerificationReport
@@ -37,6 +38,7 @@ def read_verification(
     try:
         report = read_stored(VerificationReport, data, where=shown, limits=limits)
     except PackageError as error:
+        refuse_mistaken(Path(path), (REPORT_KIND,), REPORT_KIND)
         raise UsageError(f"{shown}: expected {_WHAT}, observed: {error.message}") from error
     if report.package_digest != package_digest:
         observed = report.package_digest or "a package that could not be read"

@@ -55,11 +55,14 @@ class CountedVerifier(Model):
     Keys that signed one record together are one verifier. ``id`` is the first key's fingerprint, or
     the digest of the machine's facts; with ``authenticity`` it names the verifier. ``signers`` are
     the keys in their order, with the names under which the list accepts each.
+    ``signed_package`` says that a signature beside the package by one of these keys holds: who made
+    the package, or stands for it, verified it too.
     """
 
     id: KeyFingerprint | Digest
     authenticity: Authenticity
     signers: tuple[Signer, ...] = ()
+    signed_package: bool = False
     outcome: Outcome
     records: tuple[CountedRecord, ...]
 

@@ -65,7 +65,9 @@ class SignReport(Document):
 
     ``signature`` is null where no key was given, so that the statement alone was written.
     ``already`` says that this key had signed this statement before; then nothing was written.
-    ``claims`` says which claims hold: in the package, or by the record that is signed.
+    ``removed`` are signature files that were taken away, or replaced by ``signature``: they signed
+    the statement that stood there before. ``claims`` says which claims hold: in the package, or by
+    the record that is signed.
     """
 
     schema_name: Literal["repropack/sign-report/v1"] = Field(
@@ -81,4 +83,5 @@ class SignReport(Document):
     signature: str | None = None
     key: KeyFingerprint | None = None
     already: bool = False
+    removed: tuple[str, ...] = ()
     claims: tuple[RecordedClaim, ...] = ()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from repropack import certify_package, record_verification, verify_package
+from repropack import certify_package, record_verification, sign_package, verify_package
 from repropack._cli.answers import encode_document
 from repropack._cli.main import main
 from repropack._format.canonical import decode_strict, encode_canonical
@@ -203,6 +203,31 @@ def test_the_status_of_a_certificate(
     assert main(["certify", str(records.package), *files]) == status
 
 
+@pytest.mark.usefixtures("_checked")
+def test_a_verifier_who_signed_the_package_is_said_to_have(records: Records) -> None:
+    """Where that signature holds, and its statement is about this package."""
+    package = records.folder / "lab.zip"
+    shutil.copyfile(records.package, package)
+    ann, bob = make_key(records.folder, "ann"), make_key(records.folder, "bob")
+    places = [records.write(f"{name}.json", verification()) for name in ("ann", "bob")]
+    places[1].write_bytes(records.bytes_of(verification(machine=OTHER)))
+    for key, place in zip((ann, bob), places, strict=True):
+        sign_alone(key, place, RECORD_NAMESPACE)
+    sign_package(package, key=ann)
+    other = records.folder / "other"
+    other.write_text("x")
+    sign_alone(bob, other).rename(records.folder / "lab.zip.intoto.json.2.sig")
+    found = certify_package(package, places).verifiers
+    assert {row.records[0].file: row.signed_package for row in found} == {
+        "ann.json": True,
+        "bob.json": False,
+    }
+    statement = records.folder / "lab.zip.intoto.json"
+    statement.write_bytes(statement.read_bytes().replace(b"1.0.0", b"1.0.1"))
+    sign_alone(ann, statement)
+    assert not any(row.signed_package for row in certify_package(package, places).verifiers)
+
+
 def test_a_copy_without_its_signature_is_the_signed_record(records: Records) -> None:
     """The same record twice counts once, and nobody can make it an unsigned one."""
     ann = make_key(records.folder, "ann")
@@ -371,6 +396,39 @@ def test_a_record_by_the_zip_alone_is_of_this_zip(records: Records) -> None:
     place.write_bytes(encode_canonical({**value, "subject": [archive]}))
     with pytest.raises(UsageError, match="expected a record about"):
         certify_package(records.package, [place])
+
+
+REPORT, RECORD = (f"a verification {what} (of `verify --{what}`)" for what in ("report", "record"))
+
+
+def test_a_report_in_the_place_of_a_record_is_told_by_name_and_the_reverse(
+    records: Records, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By each verb that takes one; wrong use."""
+    kept = records.write("record.json", verification())
+    report = records.folder / "report.json"
+    report.write_bytes(encode_document(verification()))
+    package, out = str(records.package), str(records.folder / "out")
+    shown = ["--verification", str(kept), "-o", out]
+    for line, said in (
+        (["report", package, *shown], f"{kept}: this is {RECORD}; {REPORT} is wanted"),
+        (
+            ["export", package, "--to", "codecheck", *shown],
+            f"{kept}: this is {RECORD}; {REPORT} is wanted",
+        ),
+        (["certify", package, str(report)], f"{report}: this is {REPORT}; {RECORD} is wanted"),
+        (
+            ["sign", str(report), "--key", out],
+            f"{report}: this is {REPORT}; a package or {RECORD} is wanted",
+        ),
+        (
+            ["certify", package, package],
+            f"{package}: this is a zip, such as a package; {RECORD} is wanted",
+        ),
+    ):
+        assert main(line) == 2
+        assert f"{said}\n" in capsys.readouterr().err
+    assert not (records.folder / "out").exists()
 
 
 def test_wrong_use_is_told(records: Records) -> None:

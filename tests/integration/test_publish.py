@@ -16,11 +16,13 @@ from repropack._cli.main import main
 from repropack._format.digests import digest_bytes
 from repropack._format.schema_validator import find_issues
 from repropack._format.schemas import schema_bytes
+from repropack._read.package import open_package
 from repropack.build import build_package
 from repropack.errors import IntegrityError, UsageError
+from repropack.publish import _beside
 from tests.support.archives import read_zip
 from tests.support.commands import files_below, write_script_project
-from tests.support.signing import list_of, make_key
+from tests.support.signing import list_of, make_key, sign_alone
 
 ZIP = "replay-lab-1.0.0.zip"
 
@@ -181,13 +183,10 @@ def test_what_a_browser_would_run_is_left_in_the_package(tmp_path: Path) -> None
 def test_a_statement_that_is_not_of_this_package_is_not_published(
     site: Path, tmp_path: Path
 ) -> None:
-    """Nor what is no signature; and a damaged package is not published at all."""
+    """And a damaged package is not published at all."""
     for name in ("lab.zip", "lab.zip.intoto.json", "lab.zip.intoto.json.sig"):
         shutil.copyfile(site.parent / name, tmp_path / name)
     package, target = tmp_path / "lab.zip", tmp_path / "site"
-    (tmp_path / "lab.zip.intoto.json.2.sig").write_text("x")
-    with pytest.raises(UsageError, match=r"2\.sig: expected one SSH signature"):
-        publish_package(package, target)
     statement = tmp_path / "lab.zip.intoto.json"
     statement.write_bytes(statement.read_bytes().replace(b"1.0.0", b"1.0.1"))
     with pytest.raises(UsageError, match="expected the statement about this very package"):
@@ -198,6 +197,34 @@ def test_a_statement_that_is_not_of_this_package_is_not_published(
     with pytest.raises(IntegrityError):
         publish_package(package, target)
     assert not target.exists()
+
+
+def test_signatures_that_do_not_hold_are_not_published(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are named; who cannot judge them publishes nothing, unless there are none."""
+    for name in ("lab.zip", "lab.zip.intoto.json", "lab.zip.intoto.json.sig"):
+        shutil.copyfile(site.parent / name, tmp_path / name)
+    package, base = tmp_path / "lab.zip", tmp_path / "lab.zip.intoto.json"
+    other = tmp_path / "other"
+    other.write_text("x")
+    sign_alone(site.parent / "ann", other).rename(f"{base}.2.sig")
+    Path(f"{base}.3.sig").write_text("x")
+    Path(f"{base}.4.sig").mkdir()
+    report = publish_package(package, tmp_path / "site")
+    assert report.signatures == (f"{ZIP}.intoto.json.sig",)
+    assert [row.file for row in report.signatures_left_out] == [
+        f"lab.zip.intoto.json.{number}.sig" for number in (2, 3, 4)
+    ]
+    assert files_below(tmp_path / "site") == files_below(site)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["publish", str(package), str(tmp_path / "again")]) == 4
+    assert not (tmp_path / "again").exists()
+    Path(f"{base}.sig").unlink()
+    Path(f"{base}.2.sig").unlink()
+    with open_package(package) as unsigned:
+        beside = _beside(unsigned)
+    assert (list(beside.files), len(beside.left_out)) == ([".intoto.json"], 2)
 
 
 def test_the_verb(site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -582,6 +582,48 @@ def test_nothing_but_a_statement_is_ever_replaced(lab: Path, keys: Keys, tmp_pat
     assert (report.archive_digest, report.statement) == (None, f"{folder}.intoto.json")
 
 
+def test_signatures_of_the_statement_that_was_there_go_with_it(lab: Path, keys: Keys) -> None:
+    """After the new one stands; nothing else goes, and nothing where it cannot be written."""
+    swap(lab, keys, lab)
+    base = statement_of(lab).name
+    shutil.copyfile(signature_of(lab), lab.with_name(f"{base}.9.sig"))
+    lab.with_name(f"{base}.notes.sig").write_text("mine")
+    before = {place.name: place.read_bytes() for place in lab.parent.iterdir()}
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("repropack.sign.replace_document", full)
+        with pytest.raises(CouldNotRunError, match="No space left"):
+            sign_package(lab, key=keys.ann, force=True)
+    assert {place.name: place.read_bytes() for place in lab.parent.iterdir()} == before
+    report = sign_package(lab, key=keys.bob, force=True)
+    gone = [f"{statement_of(lab)}{label}" for label in (".sig", ".9.sig")]
+    assert (report.signature, list(report.removed)) == (gone[0], gone)
+    assert {place.name for place in lab.parent.glob("*.sig")} == {
+        f"{base}.sig",
+        f"{base}.notes.sig",
+    }
+    signers = list_of(lab.with_name("list"), ("bob", keys.bob))
+    assert verify_alone(signers, "bob", statement_of(lab), signature_of(lab))
+    assert sign_package(lab, key=keys.bob, force=True).removed == ()
+
+
+def test_a_public_key_is_no_list_of_signers(
+    lab: Path, keys: Keys, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line to write is shown; it is one."""
+    assert main(["check", str(lab), "--fast", "--signers", f"{keys.ann}.pub"]) == 2
+    told = capsys.readouterr().err
+    assert "ann.pub: line 1: expected a name in front of the key" in told
+    line = f"NAME {public_key(keys.ann)}"
+    assert f"\nhint: the line to write: {line}\n" in told
+    signers = lab.with_name("signers")
+    signers.write_text(f"{line}\n")
+    assert look(lab, signers, "NAME").missing == ()
+
+
 def test_a_record_is_signed_as_it_is(tmp_path: Path, keys: Keys) -> None:
     """In a namespace of its own; its signature lies beside it."""
     place = tmp_path / "record.json"

@@ -8,6 +8,7 @@ from typing import Any
 
 import repropack.lab
 from repropack._compare.claims import runs_of
+from repropack._compare.record_fit import ClaimFacts
 from repropack._compare.records import verification_result
 from repropack._format.statements import record_statement
 from repropack._read.package import open_package
@@ -45,8 +46,14 @@ _LAB: Any = tomllib.loads(
 RUNS = ("reference", *sorted(row["name"] for row in _LAB["comparisons"]))
 """The runs of the lab."""
 RESUME = "full-checkpoint"
-CLAIMS = {row["id"]: runs_of(ClaimPlan.model_validate(row)) for row in _LAB["claims"]}
-"""The claims of the lab, and the runs that each rests on."""
+CLAIMS = {
+    row["id"]: ClaimFacts(
+        runs_of(ClaimPlan.model_validate(row)),
+        of_equality=row["kind"] in {"repeated-outcome", "exact-resume"},
+    )
+    for row in _LAB["claims"]
+}
+"""The claims of the lab: each holds."""
 _SHOWS = {"reference": "independent-replay", "independent-restart": "independent-replay"}
 
 
@@ -65,13 +72,19 @@ def run(name: str, **changes: Any) -> RunVerification:
     return RunVerification(**(fields | changes))
 
 
-def claims(executed: Any = RUNS) -> tuple[ClaimVerification, ...]:
-    """The claims of the lab: each held where its runs were executed."""
+def claims(executed: Any = RUNS, *, repeated: bool = True) -> tuple[ClaimVerification, ...]:
+    """The claims of the lab: each held where its runs were executed, and were ``repeated``."""
     fields = ("kind", "sentence", "expected", "held", "text", "value")
     told: dict[str, Any] = {name: getattr(outcome_of(), name) for name in fields}
     return tuple(
-        ClaimVerification(id=name, held_here=True if set(runs) <= set(executed) else None, **told)
-        for name, runs in CLAIMS.items()
+        ClaimVerification(
+            id=name,
+            held_here=(repeated or not claim.of_equality)
+            if set(claim.runs) <= set(executed)
+            else None,
+            **told,
+        )
+        for name, claim in CLAIMS.items()
     )
 
 
@@ -97,7 +110,11 @@ def verification(**changes: Any) -> VerificationReport:
 def differing(**changes: Any) -> VerificationReport:
     """One that found the reference parted at its first step."""
     parted = run("reference", equal=False, repeats=True, divergence=at_gradient())
-    fields: dict[str, Any] = {"verdict": "differs", "runs": (parted, *map(run, RUNS[1:]))}
+    fields: dict[str, Any] = {
+        "verdict": "differs",
+        "runs": (parted, *map(run, RUNS[1:])),
+        "claims": claims(repeated=False),
+    }
     return verification(**(fields | changes))
 
 

@@ -105,6 +105,21 @@ def test_two_unknown_keys_of_one_record_are_one_verifier_and_join_no_known_one()
     assert [(row.id, row.outcome) for row in rows] == [(ANN, "identical"), (BOB, "differs")]
 
 
+def test_who_also_signed_the_package_is_known_by_key() -> None:
+    """Known or not; it still counts, and nobody else is taken for one."""
+    rows = [
+        one(verification(), signed(ANN, "known", "ann")),
+        one(verification(), signed(BOB, "unknown")),
+        one(verification(), signed(EVE, "unknown")),
+        one(verification()),
+    ]
+    found = count_verifiers(rows, {ANN, EVE})
+    assert {row.id: row.signed_package for row in found} == {
+        ANN: True, BOB: False, EVE: True, rows[3].environment: False,
+    }  # fmt: skip
+    assert count_outcomes(found) == OutcomeCounts(identical=4)
+
+
 def test_copies_are_named_by_the_first_name_and_their_signatures_are_sorted() -> None:
     """In every order, each signature once."""
     data = record()

@@ -10,10 +10,11 @@ import pytest
 from repropack._compare.record_fit import PackageFacts, contradiction, misfit, places_named
 from repropack._format.statements import read_statement
 from repropack.models.claims import RecordedClaim
-from repropack.models.reports import Fault, VerificationReport
+from repropack.models.reports import Fault, NotebookVerification, VerificationReport
 from repropack.models.statements import FirstDifference, StatementOfRecord
 from tests.support.records import (
     CLAIMS,
+    MACHINE,
     NOTEBOOK,
     RUNS,
     differing,
@@ -63,6 +64,10 @@ def statement(
         partial(),
         differing(),
         differing(notebook=NOTEBOOK.model_copy(update={"differences": ("cell 1",)})),
+        verification(
+            verdict="differs",
+            notebook=NotebookVerification(executed=False, differences=("cell 1",)),
+        ),
         unanswered(),
         unanswered(recorded_runs=()),
         unanswered(runs=(run("reference"),), machine=verification().machine),
@@ -152,6 +157,16 @@ def test_an_honest_record_fits(report: VerificationReport) -> None:
             partial(verdict="differs"),
             {"first_difference": FirstDifference(part="figures")},
             "expected none beside the runs",
+        ),
+        (
+            differing(),
+            {"first_difference": FirstDifference(run="reference", step=1, kind="output")},
+            "expected a stage, for its kind is output",
+        ),
+        (
+            verification(machine=MACHINE.model_copy(update={"repropack": "77"})),
+            {},
+            "verifier.id: expected urn:repropack:verify:77, observed urn:repropack:verify:0.1.0",
         ),
     ],
 )
@@ -257,6 +272,52 @@ def test_a_record_that_is_none_of_the_package_is_told(
         if isinstance(changes.get(name), str):
             changes = changes | {name: told[changes[name]]}
     assert said in str(misfit(statement(report, **changes), LAB))
+
+
+RESTART, PLANNED = "restart-repeats", "learning-rate"
+
+
+@pytest.mark.parametrize(
+    ("report", "claim", "held", "said"),
+    [
+        (None, RESTART, False, "claim 'restart-repeats': expected held True, as follows"),
+        (None, RESTART, None, "expected held True, as follows, observed None"),
+        (None, PLANNED, False, "expected held True, as follows, observed False"),
+        (partial(), PLANNED, None, "expected held True, as follows, observed None"),
+        (differing(), RESTART, True, "expected held False or None, as follows, observed True"),
+        (differing(), PLANNED, False, "expected held True"),
+        (differing(), "first-loss", False, None),
+    ],
+)
+def test_a_claim_of_equal_runs_comes_out_as_in_the_package(
+    report: VerificationReport | None, claim: str, held: bool | None, said: str | None
+) -> None:
+    """One of the plan alone always; one that is equal is not identical to one that is not."""
+    honest = statement(report).predicate.repropack.claims
+    changed = tuple(
+        row.model_copy(update={"held": held}) if row.id == claim else row for row in honest
+    )
+    assert changed != honest
+    told = misfit(statement(report, claims=changed), LAB)
+    assert told is None if said is None else said in str(told)
+
+
+def test_files_that_runs_write_may_be_equal_and_have_other_bytes() -> None:
+    """Then a claim of theirs may come out otherwise, but not one of the plan alone."""
+    writing = replace(LAB, has_outputs=True)
+    claims = statement().predicate.repropack.claims
+    for name, said in ((RESTART, "None"), (PLANNED, "expected held True")):
+        failed = tuple(row.model_copy(update={"held": row.id != name}) for row in claims)
+        assert said in str(misfit(statement(claims=failed), writing))
+
+
+def test_a_notebook_that_is_packed_unexecuted_was_not_found_identical() -> None:
+    """Nothing of it was executed when it was packed, so that nothing could be."""
+    told = statement(verification(notebook=NOTEBOOK))
+    assert misfit(told, LAB) is None
+    assert "coverage.notebook: expected no execution" in str(
+        misfit(told, replace(LAB, notebook_executed=False))
+    )
 
 
 def test_an_added_resume_is_a_run_that_the_package_does_not_have() -> None:

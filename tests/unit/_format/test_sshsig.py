@@ -13,6 +13,7 @@ from repropack._format.sshsig import (
     MAX_SIGNATURE_BYTES,
     check_signer_list,
     is_name,
+    key_without_name,
     names_listed,
     read_signature,
 )
@@ -143,3 +144,24 @@ def test_a_list_within_the_limits_is_looked_at_once_a_byte() -> None:
         check_signer_list(signers)
         assert names_listed(signers, base64.b64decode(KEY)) == ()
     check_signer_list(LISTED % b",".join(b"%d" % k for k in range(64)))
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        (b"ssh-ed25519 AAAAC3 ann@x.org", "ssh-ed25519 AAAAC3"),
+        (b"\t ssh-rsa  AAAAB3==\r", "ssh-rsa AAAAB3=="),
+        (b"ecdsa-sha2-nistp256 AAAAE2", "ecdsa-sha2-nistp256 AAAAE2"),
+        (b"sk-ssh-ed25519@openssh.com AAAAG", "sk-ssh-ed25519@openssh.com AAAAG"),
+        (b"ssh-ed25519-cert-v01@openssh.com AAAAI", "ssh-ed25519-cert-v01@openssh.com AAAAI"),
+        (b"ann ssh-ed25519 AAAAC3", None),
+        (b"ssh-ed25519 ssh-ed25519 AAAAC3", None),
+        (b"# ssh-ed25519 AAAAC3", None),
+        (b"ssh-ed25519", None),
+        (b"ssh-ed25519 AAAA\x1b", None),
+    ],
+)
+def test_a_key_without_a_name_is_found(line: bytes, key: str | None) -> None:
+    """By its type where the name should stand, with the key behind it; a name may be anything."""
+    found = key_without_name(b"ann ssh-ed25519 AAAAC3\n" + line + b"\n")
+    assert found == (None if key is None else (2, key))

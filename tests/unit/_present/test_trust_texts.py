@@ -15,6 +15,13 @@ from repropack._compare.certificates import (
 )
 from repropack._format.statements import read_statement
 from repropack._present.certificate_page import certificate_page
+from repropack._present.certificate_words import (
+    authenticity,
+    claims,
+    environments,
+    equal_machines,
+    not_valid,
+)
 from repropack._present.front_page import front_page
 from repropack._present.html import file_link
 from repropack._present.text_certify import certificate_text
@@ -81,8 +88,9 @@ def test_the_text_of_a_certificate() -> None:
 differs  lab.zip
 Identical for 1 of 2 verifiers; 1 identical in part of the runs.
 1 of 3 verifiers is vouched for by the list of signers.
-1 verifier has a signature that is not valid and is not counted: 1 differs. The difference makes the
-verdict all the same.
+1 verifier has a signature that is not valid and is not counted: 1 differing. The difference makes
+the verdict all the same.
+2 of 2 verifiers ran it on machines with equal facts, which may be one.
 claims: 3 of 4 hold, does not hold: final-msd.
 
 Identical printed losses, different weights
@@ -90,16 +98,8 @@ package           replay-lab 1.0.0
 package digest    {PACKAGE_DIGEST}
 evidence digest   {EVIDENCE_DIGEST}
 
-identical in 1 environment of verifiers that are vouched for:
-- 1 processor vendor: GenuineIntel
-- 1 processor: Xeon
-- 1 architecture: x86_64
-- 1 system: debian 12
-- 1 Python: 3.11.7
-- 1 NumPy version: 2.3.1
-- 1 BLAS: openblas 0.3.27 SkylakeX
-
-identical in 1 environment of verifiers that nobody vouches for:
+identical in 1 environment of verifiers that are vouched for and 1 environment of verifiers that
+nobody vouches for:
 - 1 processor vendor: GenuineIntel
 - 1 processor: Xeon
 - 1 architecture: x86_64
@@ -144,6 +144,85 @@ def test_a_record_tells_of_its_claims() -> None:
     assert f"<dd>{line}</dd>" in certificate_page(told).decode()
 
 
+def test_who_also_signed_the_package_is_said_to_have() -> None:
+    """Beside the verifier, in the text and on the page, and beside nobody else."""
+    whole = certificate()
+    first = whole.verifiers[0].model_copy(update={"signed_package": True})
+    told = whole.model_copy(update={"verifiers": (first, *whole.verifiers[1:])})
+    assert f"- ann@x.org ({KEY}): identical; also signed the package\n" in certificate_text(told)
+    assert certificate_text(told).count("also signed") == 1
+    assert certificate_page(told).count(b">also signed the package</p>") == 1
+    assert b"also signed" not in certificate_page(whole)
+
+
+def test_machines_of_their_own_are_not_said_to_be_equal() -> None:
+    """One verifier on one machine shares it with nobody; a signature that is none is no one's."""
+    whole = certificate()
+    alone = whole.model_copy(update={"verifiers": (whole.verifiers[0], whole.verifiers[2])})
+    assert equal_machines(alone) == ""
+    again = whole.verifiers[2].model_copy(update={"id": KEY})
+    both = whole.model_copy(update={"verifiers": (whole.verifiers[2], again)})
+    assert equal_machines(both) == ""
+
+
+def test_environments_that_are_not_alike_are_told_apart() -> None:
+    """With a list of signers, whose they are."""
+    other = certificate().other_breadth.model_copy(update={"numpys": ("1.26",)})
+    told = [where for where, _ in environments(certificate(other_breadth=other))]
+    assert told == [
+        "1 environment of verifiers that are vouched for",
+        "1 environment of verifiers that nobody vouches for",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "total", "said"),
+    [
+        (0, 1, "0 of 1 verifier is"),
+        (1, 1, "1 of 1 verifier is"),
+        (0, 2, "0 of 2 verifiers are"),
+        (1, 2, "1 of 2 verifiers is"),
+        (2, 2, "2 of 2 verifiers are"),
+    ],
+)
+def test_verbs_agree_with_their_numbers(known: int, total: int, said: str) -> None:
+    """Of the verifiers that are vouched for."""
+    rows = certificate().verifiers[:1] * total
+    told = authenticity(certificate(known_signers=known, verifiers=rows))
+    assert told == f"{said} vouched for by the list of signers."
+
+
+def test_signatures_that_are_not_valid_are_counted_in_words() -> None:
+    """One and several of each outcome."""
+    bad = certificate().verifiers[2]
+    rows = [
+        bad.model_copy(update={"outcome": outcome})
+        for outcome in ("contradicts", "contradicts", "no-answer")
+    ]
+    assert not_valid(certificate(not_valid=3, verifiers=tuple(rows))) == (
+        "3 verifiers have signatures that are not valid and are not counted: 2 contradicting "
+        "themselves, 1 without an answer. The differences make the verdict all the same."
+    )
+    assert not_valid(certificate(not_valid=1, verifiers=(rows[2],))) == (
+        "1 verifier has a signature that is not valid and is not counted: 1 without an answer."
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ((True,), "claims: 1 of 1 holds"),
+        ((False,), "claims: 0 of 1 holds, does not hold: c0"),
+        ((True, False), "claims: 1 of 2 holds, does not hold: c1"),
+        ((False, False), "claims: 0 of 2 hold, do not hold: c0, c1"),
+        ((True, True, None), "claims: 2 of 3 hold, not verified: 1"),
+    ],
+)
+def test_claims_agree_with_their_numbers(held: tuple[bool | None, ...], said: str) -> None:
+    """Those that hold, and those that do not."""
+    assert claims([RecordedClaim(id=f"c{k}", held=one) for k, one in enumerate(held)]) == said
+
+
 def test_a_certificate_without_a_list_says_so() -> None:
     """Nobody is vouched for then."""
     told = certificate_text(certificate(listed=False, known_signers=0))
@@ -155,7 +234,8 @@ def test_the_page_of_a_certificate_says_the_same() -> None:
     page = certificate_page(certificate()).decode("utf-8")
     for part in (
         ">Differs</span> Identical for 1 of 2 verifiers;",
-        ">1 verifier has a signature that is not valid and is not counted: 1 differs.",
+        ">1 verifier has a signature that is not valid and is not counted: 1 differing.",
+        ">2 of 2 verifiers ran it on machines with equal facts, which may be one.</p>",
         ">Claims: 3 of 4 hold, does not hold: final-msd.</p>",
         "ann@x.org (SHA256:",
         "run reference · step 1 · gradient",
@@ -242,6 +322,19 @@ def test_the_text_of_sign() -> None:
     )
 
 
+def test_signatures_that_were_taken_away_are_told_by_sign() -> None:
+    """By name, and which name the new one has."""
+    report = SignReport(
+        path="p.zip", kind="package", namespace="n", statement="s", statement_digest=DIGEST,
+        removed=("s.sig",),
+    )  # fmt: skip
+    before = "1 signature of the statement that was there before: s.sig"
+    assert f"\ntaken away        {before}\n" in sign_text(report)
+    signed = report.model_copy(update={"signature": "s.sig", "key": KEY})
+    told = " ".join(sign_text(signed).split())
+    assert f"{before} (the new one has its name)" in told
+
+
 def test_a_claim_that_fails_is_told_by_sign_and_publish() -> None:
     """On one line, and on the front page."""
     report = SignReport(
@@ -291,6 +384,17 @@ itself: it is what readers hold the package against.
     )
 
 
+def test_signatures_that_are_not_laid_out_are_told() -> None:
+    """With the reason."""
+    dead = SignatureFinding(file="p.\x1b.sig", standing="not-valid", problem="expected one")
+    told = publish_text(published(signatures_left_out=(dead,)))
+    assert (
+        "signatures        none that holds\n\n"
+        "signature files beside the package that are not laid out:\n"
+        "- p.\\x1b.sig: not valid: expected one\n"
+    ) in told
+
+
 def test_the_front_page_links_to_every_file() -> None:
     """By relative paths; a hostile title is text."""
     page = front_page(published(package=metadata(title="<script>x</script>"))).decode("utf-8")
@@ -318,13 +422,22 @@ def test_a_link_cannot_be_a_scheme_or_markup() -> None:
 
 def test_the_front_page_says_what_each_file_is_and_how_to_verify() -> None:
     """Before the list, and beside each name; an author's file is not taken for one of ours."""
-    paths = ("LICENSE", "manifest.json", "replay-lab-1.0.0.zip", "source/plan.json", "source/a.zip")
+    author = "README.author.md"
+    paths = (
+        "LICENSE",
+        author,
+        "manifest.json",
+        "replay-lab-1.0.0.zip",
+        "source/plan.json",
+        "source/a.zip",
+    )
     files = tuple(PublishedFile(path=path, size=1, digest=DIGEST) for path in paths)
     page = front_page(published(files=files)).decode("utf-8")
     assert "Begin with the report. To verify it, download the package and give it to" in page
     told = re.findall(r'"\./([^"]*)">[^<]*</a>(?:<span class="what">: ([^<]*)</span>)?<div', page)
     assert dict(told) == {
         "LICENSE": "what you may do with it",
+        author: "what its author says of it, in their own words",
         "manifest.json": "every entry of the package with size and digest; its SHA-256 is the "
         "package digest",
         "replay-lab-1.0.0.zip": "the package, in one file",

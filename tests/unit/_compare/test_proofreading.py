@@ -164,6 +164,15 @@ def test_an_article_that_defines_a_macro_as_values_does() -> None:
     assert (proof.findings, proof.marks) == ([], 1)
 
 
+@pytest.mark.parametrize(("content", "kinds"), [
+    ("7", ["does-not-hold", "disagrees"]), ("007", ["does-not-hold"]), ("008", ["does-not-hold"]),
+])  # fmt: skip
+def test_a_text_that_does_not_hold(content: str, kinds: list[str]) -> None:
+    """What is stated is compared letter for letter too."""
+    claim = outcome_of("007", id="a", kind="bound", value="007", held=False, expected="008")
+    assert [one.kind for one in found(mark("a", content), claims=[claim]).findings] == kinds
+
+
 def test_marks_in_code_are_counted() -> None:
     """Over all pieces; they are no marks."""
     proof = found(f"`{mark('rows', '1')}` ` {mark('rows', '12500')}\n\n```\n{mark('a', '1')}\n```")

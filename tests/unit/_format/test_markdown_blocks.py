@@ -18,6 +18,8 @@ from repropack._format.markdown_blocks import read_blocks
         ("- a\n  ```\n  b\nc", ["  ```\n  b\n"]),
         ("> ```\n> b\n```\nc", ["> ```\n> b\n", "```\nc"]),
         ("> - ```\n>   b\n> c", ["> - ```\n>   b\n"]),
+        ("> - ```\n>   b\n>\n>   ```\nc", ["> - ```\n>   b\n>\n>   ```"]),
+        ("- " * 40 + "```\nb", []),
         ("10. a\n\n    ```\n    b\n    ```", ["    ```\n    b\n    ```"]),
         ("<pre>\n```\n\n```\n</pre>\n```\nb", ["```\nb"]),
         ("<!--\n```\n-->\n```\nb", ["```\nb"]),

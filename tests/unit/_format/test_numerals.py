@@ -75,7 +75,8 @@ def test_one_number_however_it_is_written(text: str, number: str) -> None:
      "1**5", "1`5`", "$1$$5$", r"\num{1}\num{5}", "{1}{5}", "15&lt;20&gt;", "1&lt;b&gt;5",
      "<del>15</del>", "<b><s>15</s></b>", "<strike>15</strike>", "~~15~~", "~15~", "**~~15~~**",
      "15 ~~%~~", "<sup>15</sup>", "<b style='text-decoration: line-through'>15</b>", "15%%",
-     r"\qty{15}{\percent}\%", r"\qty{15}{\permille}", "\x0115\x02",
+     r"\qty{15}{\percent}\%", r"\qty{15}{\permille}", "\x0115\x02", "{{15}",
+     "{" * 25 + "15" + "}" * 25,
      "1e99999", "--3", "0.1 0.2", "\u0663", "1" * 301],
 )  # fmt: skip
 def test_what_is_no_number_is_none(text: str) -> None:

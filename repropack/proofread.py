@@ -7,6 +7,7 @@ from pathlib import Path
 from repropack._compare.proofreading import Proofreading, proofread
 from repropack._format.limits import DEFAULT_LIMITS, Limits
 from repropack._format.paths import shown_path
+from repropack._present.claim_values import shown_value
 from repropack._read.article import read_article
 from repropack._read.intact import require_intact
 from repropack._read.package import open_package
@@ -39,7 +40,7 @@ def proofread_article(
     with open_package(path, limits=limits) as package:
         require_intact(package)
         claims = package.results.claims
-        found = proofread(pieces, claims)
+        found = proofread(pieces, claims, shown_value)
         return ProofreadReport(
             path=shown_path(path),
             article=shown_path(article),
@@ -50,6 +51,7 @@ def proofread_article(
             evidence_digest=package.evidence_digest,
             claims=len(claims),
             marks=found.marks,
+            marks_in_code=found.marks_in_code,
             findings=tuple(found.findings),
             findings_left_out=found.findings_left_out,
             hints=tuple(found.hints),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final
@@ -16,8 +16,9 @@ from typing import Any, Final
 from repropack._compare.claim_values import exact_form
 from repropack._format.expressions import advice
 from repropack._format.macros import EXACT_PREFIX, VALUE_PREFIX, macro_name
-from repropack._format.marks import BadMark, Lines, MacroUse, Mark, Scan
-from repropack._format.numerals import FoundNumber, find_numbers, plain_text, read_numeral
+from repropack._format.numerals import FoundNumber, find_numbers, read_numeral
+from repropack._format.plain_texts import one_space, plain_text
+from repropack._format.scans import BadMark, Lines, MacroDefinition, MacroUse, Mark, Scan
 from repropack._format.values import decode_value
 from repropack.models.claims import ClaimOutcome
 from repropack.models.proofreading import (
@@ -53,6 +54,7 @@ class Proofreading:
     """What was found so far."""
 
     marks: int = 0
+    marks_in_code: int = 0
     findings: list[ProofreadFinding] = field(default_factory=list)
     findings_left_out: int = 0
     hints: list[ProofreadHint] = field(default_factory=list)
@@ -60,18 +62,21 @@ class Proofreading:
     used: set[str] = field(default_factory=set)
 
 
-def proofread(pieces: Iterable[Piece], claims: Sequence[ClaimOutcome]) -> Proofreading:
+def proofread(
+    pieces: Iterable[Piece], claims: Sequence[ClaimOutcome], shown: Callable[[str], str] = str
+) -> Proofreading:
     """Hold the pieces of an article against claims.
 
     Args:
         pieces: What was scanned, in order.
         claims: The claims of a package.
+        shown: How ``values`` shows a text that has characters which are not printed.
 
     Returns:
         Findings and hints in the order of their places.
     """
     found = Proofreading()
-    known = _Known(claims)
+    known = _Known(claims, shown)
     for piece in pieces:
         _Reader(piece, known, found).read()
     return found
@@ -80,7 +85,8 @@ def proofread(pieces: Iterable[Piece], claims: Sequence[ClaimOutcome]) -> Proofr
 class _Known:
     """Claims by id and by macro, and their numbers in order of size."""
 
-    def __init__(self, claims: Sequence[ClaimOutcome]) -> None:
+    def __init__(self, claims: Sequence[ClaimOutcome], shown: Callable[[str], str]) -> None:
+        self.shown = shown
         self.claims: Mapping[str, ClaimOutcome] = {claim.id: claim for claim in claims}
         self.macros = {
             f"{prefix}{macro_name(claim.id)}": claim
@@ -129,13 +135,19 @@ class _Reader:
     def read(self) -> None:
         """Look at the marks in order, then at the numbers without one."""
         scan = self._piece.scan
-        marks: list[Mark | MacroUse | BadMark] = [*scan.marks, *scan.uses, *scan.bad]
+        marks: list[Mark | MacroUse | MacroDefinition | BadMark] = [
+            *scan.marks, *scan.uses, *scan.bad,
+            *(one for one in scan.definitions if one.name in self._known.macros),
+        ]  # fmt: skip
+        self._found.marks_in_code += scan.not_looked_at()
         for one in sorted(marks, key=lambda mark: mark.at):
             self._found.marks += 1
             if isinstance(one, Mark):
                 self._mark(one)
             elif isinstance(one, MacroUse):
                 self._macro(one)
+            elif isinstance(one, MacroDefinition):
+                self._definition(one)
             else:
                 self._report("malformed-mark", one.at, one.claim, one.expected, one.observed)
         for number in find_numbers(scan.running_text(), LEAST_DIGITS):
@@ -150,8 +162,8 @@ class _Reader:
         self._found.used.add(claim.id)
         if not claim.held:
             self._not_held(mark.at, claim)
-        if not _agrees(mark.content, claim) and not _is_stated(mark.content, claim):
-            observed = " ".join(mark.content.split()) or "nothing"
+        if not self._agrees(mark.content, claim) and not self._is_stated(mark.content, claim):
+            observed = one_space(mark.content) or "nothing"
             self._report("disagrees", mark.at, claim.id, _expected(claim), observed)
 
     def _macro(self, use: MacroUse) -> None:
@@ -165,9 +177,56 @@ class _Reader:
         if not claim.held:
             self._not_held(use.at, claim)
 
+    def _definition(self, definition: MacroDefinition) -> None:
+        """An article that defines a macro of ``values`` itself has to define it as they do."""
+        claim, content = self._known.macros[definition.name], definition.content
+        if content is None:
+            expected = "a macro of `values` as `values` defines it"
+            self._report("malformed-mark", definition.at, claim.id, expected, definition.observed)
+        elif not self._agrees(content, claim):
+            observed = f"\\{definition.name} defined as {one_space(content) or 'nothing'}"
+            self._report("disagrees", definition.at, claim.id, _expected(claim), observed)
+
     def _not_held(self, at: int, claim: ClaimOutcome) -> None:
         observed = f"{claim.text} in the package"
         self._report("does-not-hold", at, claim.id, claim.expected, observed)
+
+    def _agrees(self, content: str, claim: ClaimOutcome) -> bool:
+        """Whether what is marked is the value as it is printed, in full, or a bound's limit."""
+        # a bound of something that is true or false marks words
+        if claim.kind == "bound" and isinstance(claim.value, bool):
+            return claim.held
+        limit = None if claim.limit is None else exact_form(claim.limit)
+        forms = (claim.text, exact_form(claim.value), limit)
+        if isinstance(claim.value, str):
+            return any(self._is_text(content, form) for form in forms if form is not None)
+        written = read_numeral(content)
+        for form in forms:
+            if form is None:
+                continue
+            number = read_numeral(form)
+            if number is None:
+                if self._is_text(content, form):
+                    return True
+            elif written is not None and _is_same(written, number):
+                return True
+        return False
+
+    def _is_stated(self, content: str, claim: ClaimOutcome) -> bool:
+        """Whether what is marked is what a claim states that does not hold: that is told."""
+        if claim.held:
+            return False
+        if isinstance(claim.value, str):
+            return self._is_text(content, claim.expected)
+        number, written = read_numeral(claim.expected), read_numeral(content)
+        if number is None or written is None:  # what is true or false marks words
+            return isinstance(claim.value, bool) or self._is_text(content, claim.expected)
+        return _is_same(written, number)
+
+    def _is_text(self, content: str, text: str) -> bool:
+        """Whether a reader sees a text letter for letter, or it stands there so."""
+        seen = {one_space(content), plain_text(content, self._piece.scan.form)}
+        return one_space(text) in seen or one_space(self._known.shown(text)) in seen
 
     def _hint(self, number: FoundNumber) -> None:
         value = number.number
@@ -207,35 +266,6 @@ class _Reader:
     def _place(self, at: int) -> ArticlePlace:
         line, column = self._lines.place(at)
         return ArticlePlace(line=line, column=column, cell=self._piece.cell)
-
-
-def _agrees(content: str, claim: ClaimOutcome) -> bool:
-    """Whether what is marked is the value as it is printed, in full, or the limit of a bound."""
-    # a bound of something that is true or false marks words
-    if claim.kind == "bound" and isinstance(claim.value, bool):
-        return claim.held
-    written = read_numeral(content)
-    limit = None if claim.limit is None else exact_form(claim.limit)
-    for form in (claim.text, exact_form(claim.value), limit):
-        if form is None:
-            continue
-        number = read_numeral(form)
-        if number is None:
-            if plain_text(content) == form:
-                return True
-        elif written is not None and _is_same(written, number):
-            return True
-    return False
-
-
-def _is_stated(content: str, claim: ClaimOutcome) -> bool:
-    """Whether what is marked is what a claim states that does not hold: that is told already."""
-    if claim.held:
-        return False
-    number, written = read_numeral(claim.expected), read_numeral(content)
-    if number is None or written is None:  # what is true or false marks words
-        return isinstance(claim.value, bool) or plain_text(content) == claim.expected
-    return _is_same(written, number)
 
 
 def _expected(claim: ClaimOutcome) -> str:

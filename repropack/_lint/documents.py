@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from repropack._format.expressions import advice
-from repropack._format.marks import Lines, TooManyMarksError, scan_text
+from repropack._format.marks import scan_text
+from repropack._format.scans import Lines, TooManyMarksError
 from repropack._lint.subject import LintedFile, Subject, found
 from repropack.models.lint import LintFinding
 

@@ -16,6 +16,7 @@ from repropack._format.macros import EXACT_PREFIX, VALUE_PREFIX
 from repropack._format.numerals import read_numeral
 from repropack._present.escape import escape_text
 from repropack._present.markdown import code_span, escape_markdown
+from repropack.models.claims import ClaimValue
 from repropack.models.proofreading import Values
 
 _MAX = 1000
@@ -97,8 +98,9 @@ def markdown_values(values: Values) -> bytes:
         "|---|---|---|---|",
     ]
     lines += [
-        f"| {code_span(row.id)} | <!-- claim: {row.id} -->{_cell(row.text)}<!-- /claim --> "
-        f"| {_cell(row.exact)} | {'yes' if row.held else '**no**'} |"
+        f"| {code_span(row.id)} "
+        f"| <!-- claim: {row.id} -->{_cell(row.text, row.value)}<!-- /claim --> "
+        f"| {_cell(row.exact, row.value)} | {'yes' if row.held else '**no**'} |"
         for row in values.values
     ]
     return _encoded(lines)
@@ -163,11 +165,24 @@ def _head(values: Values) -> list[str]:
     ]
 
 
-def _cell(text: str) -> str:
-    """A text in a cell of a table; a number stays as it is."""
-    if read_numeral(text) is not None:
+def shown_value(text: str) -> str:
+    """Return a value as the files here show it: one line of printable characters.
+
+    Args:
+        text: The value as a text.
+
+    Returns:
+        The text, escaped, and cut where it is very long.
+    """
+    return escape_text(text, _MAX)
+
+
+def _cell(text: str, value: ClaimValue) -> str:
+    """A text in a cell of a table; a number stays as it is, and no comment begins or ends."""
+    if not isinstance(value, str) and read_numeral(text) is not None:
         return text
-    return escape_markdown(text, _MAX).replace("|", "\\|")
+    escaped = escape_markdown(text, _MAX).replace("|", "\\|")
+    return escaped.replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
 def _csv_cell(value: object) -> str:

@@ -30,6 +30,10 @@ def proofread_text(report: ProofreadReport) -> str:
     """
     lines = wrap(escape_text(report.article), first=f"{report.verdict.replace('-', ' ')}  ")
     lines += wrap(_summary(report))
+    if report.marks_in_code:
+        were = "was" if report.marks_in_code == 1 else "were"
+        told = f"{plural(report.marks_in_code, 'mark')} in code or comments {were} not looked at."
+        lines += wrap(told)
     article = escape_text(report.article)
     if report.findings:
         lines.append("")

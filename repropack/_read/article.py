@@ -10,8 +10,9 @@ from typing import Any, Final
 from repropack._compare.proofreading import Piece
 from repropack._format.canonical import decode_strict
 from repropack._format.limits import DEFAULT_LIMITS, MEBIBYTE
-from repropack._format.marks import Form, TooManyMarksError, scan_text
+from repropack._format.marks import scan_text
 from repropack._format.paths import shown_path
+from repropack._format.scans import Form, TooManyMarksError
 from repropack._read.beside import read_beside
 from repropack.errors import PackageFormatError, UsageError
 from repropack.models.proofreading import ArticleForm
@@ -77,7 +78,9 @@ def _cells(data: bytes, shown: str) -> Iterator[Piece]:
     markdown: Form = "markdown"
     for number, cell in enumerate(cells, start=1):
         if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
-            yield Piece(scan_text(_source(cell.get("source")), markdown), cell=number)
+            yield Piece(
+                scan_text(_source(cell.get("source")), markdown, metadata=False), cell=number
+            )
 
 
 def _source(source: Any) -> str:

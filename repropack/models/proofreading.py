@@ -89,7 +89,8 @@ class ProofreadReport(Document):
     ``disagrees`` where there is a finding, ``nothing-marked`` where the article has no mark at
     all, so that nothing of it was held against a claim; hints and unused claims alone agree. Of
     findings and hints the first thousand and the first two hundred are listed;
-    ``findings_left_out`` and ``hints_left_out`` count the others.
+    ``findings_left_out`` and ``hints_left_out`` count the others. ``marks_in_code`` counts what
+    begins like a mark in code, in a comment or in metadata, where none is looked at.
     """
 
     schema_name: Literal["repropack/proofread-report/v1"] = Field(
@@ -104,6 +105,7 @@ class ProofreadReport(Document):
     evidence_digest: Digest
     claims: Count
     marks: Count
+    marks_in_code: Count = 0
     findings: tuple[ProofreadFinding, ...] = ()
     findings_left_out: Count = 0
     hints: tuple[ProofreadHint, ...] = ()

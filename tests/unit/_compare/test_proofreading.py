@@ -10,7 +10,8 @@ import pytest
 from repropack._compare import proofreading
 from repropack._compare.claim_values import exact_form, printed_claims
 from repropack._compare.proofreading import Piece, Proofreading, proofread
-from repropack._format.marks import Form, scan_text
+from repropack._format.marks import scan_text
+from repropack._format.scans import Form
 from repropack.models.claims import ClaimOutcome
 from tests.support.claims import outcome_of
 
@@ -120,6 +121,62 @@ def test_macros_of_values_are_right_by_themselves() -> None:
         ("unknown-claim", r"\claimFinalLos"), ("does-not-hold", "wrong"),
     ]  # fmt: skip
     assert bad[0].observed == "none of this name; did you mean 'claimFinalLoss'?"
+
+
+@pytest.mark.parametrize(
+    ("value", "content", "agrees"),
+    [
+        ("007", "007", True),
+        ("007", "**007**", True),
+        ("007", "7", False),
+        ("1,000.0", "1000.0", False),
+        ("5$", "5", False),
+        ("5$", "5$", True),
+        ("gradient", "grad*i*ent", True),
+        ("gradient", "grad<br>ient", False),
+        ("gradient", "~~gradient~~", False),
+    ],
+)
+def test_a_text_agrees_letter_for_letter(value: str, content: str, agrees: bool) -> None:
+    """Though it looks like a number."""
+    claims = [outcome_of(value, id="a", kind="bound", value=value, limit=value)]
+    assert (found(mark("a", content), claims=claims).findings == []) is agrees
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (r"\renewcommand\claimFinalLoss{0.03}", "disagrees"),
+        (r"\def\exactFinalLoss{0.03}", "disagrees"),
+        (r"\let\claimFinalLoss\x", "malformed-mark"),
+        (r"\newcommand\claimFinalLoss[1]{0.0215}", "malformed-mark"),
+    ],
+)
+def test_an_article_that_defines_a_macro_of_values_otherwise(text: str, kind: str) -> None:
+    """Its number is none of the package's, though each use of it looks right."""
+    (one,) = found(text + r" \claimFinalLoss", "latex").findings
+    assert (one.kind, one.claim) == (kind, "final-loss")
+
+
+def test_an_article_that_defines_a_macro_as_values_does() -> None:
+    """It may hold what `values` wrote; and macros of other names are its own affair."""
+    proof = found(r"\newcommand{\claimFinalLoss}{0.0215} \newcommand{\exactSequence}{9}", "latex")
+    assert (proof.findings, proof.marks) == ([], 1)
+
+
+@pytest.mark.parametrize(("content", "kinds"), [
+    ("7", ["does-not-hold", "disagrees"]), ("007", ["does-not-hold"]), ("008", ["does-not-hold"]),
+])  # fmt: skip
+def test_a_text_that_does_not_hold(content: str, kinds: list[str]) -> None:
+    """What is stated is compared letter for letter too."""
+    claim = outcome_of("007", id="a", kind="bound", value="007", held=False, expected="008")
+    assert [one.kind for one in found(mark("a", content), claims=[claim]).findings] == kinds
+
+
+def test_marks_in_code_are_counted() -> None:
+    """Over all pieces; they are no marks."""
+    proof = found(f"`{mark('rows', '1')}` ` {mark('rows', '12500')}\n\n```\n{mark('a', '1')}\n```")
+    assert (proof.marks, proof.marks_in_code, proof.findings) == (1, 2, [])
 
 
 def test_a_mark_that_is_none_is_told() -> None:

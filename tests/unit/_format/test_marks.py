@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repropack._format import marks
-from repropack._format.marks import Form, Lines, TooManyMarksError, scan_text
+from repropack._format import scans
+from repropack._format.marks import scan_text
+from repropack._format.scans import Form, Lines, TooManyMarksError
 
 A = "<!-- claim: a -->"
 END = "<!-- /claim -->"
@@ -44,6 +45,122 @@ def test_marks_in_markdown(text: str, found: list[tuple[str, str]]) -> None:
     scan = scan_text(text, "markdown")
     assert [(one.claim, one.content) for one in scan.marks] == found
     assert scan.bad == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"``` ```x``` is code.\n\n{A}1{END}",
+        f"```x``` is code.\n\n{A}1{END}",
+        f"a ` b\n\n{A}1{END} ` c",
+        f"a ` b\n# {A}1{END} ` c",
+        f"a ` b\n===\n{A}1{END} ` c",
+        f"a ` b\n***\n{A}1{END} ` c",
+        f"a ` b\n> {A}1{END} ` c",
+        f"> a ` b\n\n{A}1{END} ` c",
+        f"- a ` b\n- {A}1{END} ` c",
+        f"1. a ` b\n2. {A}1{END} ` c",
+        f"| a ` | {A}1{END} | ` |\n|---|---|---|",
+        f"a | b\n-|-\nc ` | {A}1{END} ` |",
+        f"---\n\n{A}1{END}\n\n---\n",
+        f"<pre>\n```\n</pre>\n{A}1{END}",
+        f"<div>\n```\n{A}1{END}\n",
+        f"<span>\n```\n{A}1{END}\n",
+        f"<div>\\{A}1{END}</div>",
+        f"- a\n  ```\n  code\n\n{A}1{END}",
+        f"- a\n\t```\n\tcode\n\n{A}1{END}",
+        f"> ```\n> code\n{A}1{END}",
+        f"a <!-- b\n\n{A}1{END} -->",
+        f"a <b `\n\n> {A}1{END} ` c",
+        f"<!--> {A}1{END}",
+        "[x](<!-- claim:a -->1<!--/claim-->)",
+    ],
+)
+def test_a_mark_that_does_not_surely_stand_in_code_is_seen(text: str) -> None:
+    """Code ends with its block, its list item, its quote and its cell."""
+    scan = scan_text(text, "markdown")
+    assert [(one.claim, one.content) for one in scan.marks] == [("a", "1")]
+    assert scan.not_looked_at() == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a `b\nc {A}1{END}` d",
+        f"> a `b\nc {A}1{END}` d",
+        f"a `b\n2. {A}1{END}` c",
+        f"- ```\n  {A}1{END}\n  ```",
+        f"- a\n\n  ```\n\n  {A}1{END}\n  ```",
+        f"> ~~~ a`b\n> {A}1{END}\n> ~~~",
+        f"---\ntitle: {A}1{END}\n---\n",
+        f"\\{A}1\\{END}",
+        f"<!-- {A}1 <!-- -->",
+    ],
+)
+def test_a_mark_in_code_is_counted(text: str) -> None:
+    """It is none, and whoever reads is told that it stands there."""
+    scan = scan_text(text, "markdown")
+    assert (scan.marks, scan.bad, scan.not_looked_at()) == ([], [], 1)
+
+
+def test_a_cell_has_no_metadata() -> None:
+    """It may begin with a rule."""
+    text = f"---\na\n{A}1{END}\n\n---\n"
+    assert scan_text(text, "markdown").not_looked_at() == 1
+    assert [one.content for one in scan_text(text, "markdown", metadata=False).marks] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\claim%\n{a}{1}",
+        "\\claim{a}% a comment\n  {1}",
+        "\\claim{a}{1%\n}",
+        r"\cite[\claim{a}{1}]{x}",
+        r"\lstinline|%| \claim{a}{1}",
+        r"\lstinline[language=C]{%} \claim{a}{1}",
+        r"\mintinline{c}|%| \claim{a}{1}",
+        r"\verb|%| \claim{a}{1}",
+        r"\verb |%| \claim{a}{1}",
+        r"\verb|x \claim{a}{1}",
+        r"\begin{verbatim} \claim{a}{1}",
+        r"\\\% \claim{a}{1}",
+        r"https://x.org/\claim{a}{1}",
+    ],
+)
+def test_a_mark_that_is_surely_no_comment_is_seen(text: str) -> None:
+    """Comments end with their lines, verbatim text with its delimiter."""
+    scan = scan_text(text, "latex")
+    assert [(one.claim, one.content) for one in scan.marks] == [("a", "1")]
+    assert (scan.bad, scan.not_looked_at()) == ([], 0)
+
+
+@pytest.mark.parametrize("text", [r"% \claim{a}{1}", r"\\% \claim{a}{1}", r"\verb|\claim{a}{1}|"])
+def test_a_mark_in_a_comment_of_latex_is_counted(text: str) -> None:
+    """And is none."""
+    scan = scan_text(text, "latex")
+    assert (scan.marks, scan.not_looked_at()) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (r"\renewcommand\claimA{9}", "9"),
+        (r"\newcommand{\claimA}{9\%}% a", r"9\%"),
+        (r"\def\claimA{9}", "9"),
+        (r"\gdef\claimA{9}", "9"),
+        (r"\expandafter\def\csname claimA\endcsname{9}", "9"),
+        (r"\csdef{claimA}{9}", "9"),
+        (r"\let\claimA\b", None),
+        (r"\newcommand{\claimA}[1]{9}", None),
+        (r"\NewDocumentCommand{\claimA}{}{9}", None),
+        (r"\newcommand{\claimA}{9", None),
+    ],
+)
+def test_definitions_of_macros(text: str, content: str | None) -> None:
+    """What they print, where that is a text between two braces."""
+    (one,) = scan_text(text, "latex").definitions
+    assert (one.name, one.content) == ("claimA", content)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +213,10 @@ def test_macros_of_values_are_found_where_they_are_used() -> None:
 @pytest.mark.parametrize(
     ("text", "form", "claim", "expected", "observed"),
     [
-        (f"{A}1", "markdown", "a", "<!-- /claim --> within 400 characters", "none"),
-        (f"{A}1{A}2", "html", "a", "<!-- /claim --> within 400 characters",
+        (f"{A}1", "markdown", "a", "<!-- /claim --> within 5,000 characters", "none"),
+        (f"{A}1{A}2", "html", "a", "<!-- /claim --> within 5,000 characters",
          "another comment before it"),
-        (f"{A}{'1' * 401}{END}", "html", "a", "<!-- /claim --> within 400 characters", "none"),
+        (f"{A}{'1' * 5001}{END}", "html", "a", "<!-- /claim --> within 5,000 characters", "none"),
         (f"1{END}", "markdown", "", "a claim that this closes", "none before it"),
         ("<!-- claim: -->1", "markdown", "", "<!-- claim: ID -->", "<!-- claim: -->"),
         ("<!-- claim: a b -->1", "html", "", "<!-- claim: ID -->", "<!-- claim: a b -->"),
@@ -107,14 +224,15 @@ def test_macros_of_values_are_found_where_they_are_used() -> None:
         ("<!-- claims: x -->1", "html", "", "<!-- claim: ID -->", "<!-- claims: x -->"),
         ("<!-- claim x -->1", "markdown", "", "<!-- claim: ID -->", "<!-- claim x -->"),
         ("<!--CLAIM = x-->1", "markdown", "", "<!-- claim: ID -->", "<!--CLAIM = x-->"),
-        (f"{A}1<!-- /Claim -->", "markdown", "a", "<!-- /claim --> within 400 characters",
+        (f"{A}1<!-- /Claim -->", "markdown", "a", "<!-- /claim --> within 5,000 characters",
          "<!-- /Claim -->"),
         ("1<!-- /CLAIMS -->", "markdown", "", "<!-- /claim -->", "<!-- /CLAIMS -->"),
         (r"\Claim{a}{1}", "latex", "", r"\claim{ID}{VALUE}", r"\Claim{a}"),
         (r"\claims{a}{1}", "latex", "", r"\claim{ID}{VALUE}", r"\claims{a}"),
         (r"\claim{a}", "latex", "", r"\claim{ID}{VALUE}", r"\claim{a}"),
-        (r"\claim{a}{1", "latex", "a", "a closing brace within 400 characters", "none"),
-        (r"\claim{a}{\claim{b}{1}", "latex", "a", "a closing brace within 400 characters", "none"),
+        (r"\claim{a}{1", "latex", "a", "a closing brace within 5,000 characters", "none"),
+        (r"\claim{a}{\claim{b}{1}", "latex", "a", "a closing brace within 5,000 characters",
+         "none"),
     ],
 )  # fmt: skip
 def test_what_begins_like_a_mark_and_is_none_is_told(
@@ -162,7 +280,7 @@ def test_places_are_lines_and_columns() -> None:
 
 def test_marks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than an article has are refused."""
-    monkeypatch.setattr(marks, "MAX_MARKS", 3)
+    monkeypatch.setattr(scans, "MAX_MARKS", 3)
     assert len(marked(f"{A}1{END}" * 3)) == 3
     with pytest.raises(TooManyMarksError):
         scan_text(f"{A}1{END}" * 4, "markdown")
@@ -174,7 +292,7 @@ def test_marks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     "piece",
     ["<!--", "`", "<a", "<a x", "](", "http://", "<pre>", "<script>", "\\claim", "\\verb|", "%",
      "\\begin{verbatim}", "\\cite[", "\\cite{x", "\\aref", "cite", "\\newcommand ", "---\n",
-     "~~~\n", "```\n", "{", "\\"],
+     "~~~\n", "```\n", "{", "\\", "- `\n", "|`\n|-|\n", "- - x\n", "\\csdef{claimA}{", "<a `\n\n"],
 )  # fmt: skip
 def test_a_pathological_text_ends(piece: str, form: Form) -> None:
     """A quarter of a megabyte of each, open to the end: one pass, and no mark found."""
@@ -189,7 +307,9 @@ def test_a_pathological_text_ends(piece: str, form: Form) -> None:
 def test_any_text_can_be_scanned(text: str, form: Form) -> None:
     """Marks lie in the text, and blanks keep its length."""
     scan = scan_text(text, form)
-    assert all(text[one.at : one.at + len(one.content)] == one.content for one in scan.marks)
+    if form != "latex":  # there comments are taken out
+        assert all(text[one.at : one.at + len(one.content)] == one.content for one in scan.marks)
+    assert scan.not_looked_at() <= text.count("claim")
     assert len(scan.running_text()) == len(text)
 
 
@@ -205,7 +325,7 @@ def test_what_closes_is_looked_for_once() -> None:
             reads.append(1)
             return super().find(*arguments)
 
-    closers = marks._Closers(Counted("<code>" * 1000 + "</code></code>"))
+    closers = scans.Closers(Counted("<code>" * 1000 + "</code></code>"))
     ends = [closers.find("</code", 6 * k) for k in range(1001)]
     assert set(ends) == {6000}
     assert closers.find("</code", 6001) == 6007

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repropack._format.numerals import find_numbers, plain_text, read_numeral
+from repropack._format.numerals import find_numbers, read_numeral
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,15 @@ from repropack._format.numerals import find_numbers, plain_text, read_numeral
         (r"\num{1.19e-7}", "1.19E-7"),
         (r"\num[round-mode=places]{0.02}", "0.02"),
         (r"\SI{12.5}{\metre}", "12.5"),
+        (r"\SI{15}{\percent}", "0.15"),
+        (r"\qty{15}{\%}", "0.15"),
+        ("**97.5** %", "0.975"),
+        (r"$97.5$\,\%", "0.975"),
+        ("-$3$", "-3"),
+        ("_15_", "15"),
+        ("<p><b>15</b></p>", "15"),
+        (r"\textbf{\num{15}}", "15"),
+        ("1.2 \u00d7 10^-7^", "1.2E-7"),
         (r"\qty{1.50e3}{\kilo\gram}", "1.50E+3"),
         ("10^{-7}", "1E-7"),
         ("12,500", "12500"),
@@ -62,25 +71,17 @@ def test_one_number_however_it_is_written(text: str, number: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "gradient", "0,0215", "1.2.3", "v1", "1 250", "12,50", "1,2345", "1_000", "0x10", "3 of 4",
+     "1<br>5", "1</td><td>5", "1</p><p>5", "1<sub>5</sub>", "1<s>5</s>", "<b>1</b><b>5</b>", "1*5",
+     "1**5", "1`5`", "$1$$5$", r"\num{1}\num{5}", "{1}{5}", "15&lt;20&gt;", "1&lt;b&gt;5",
+     "<del>15</del>", "<b><s>15</s></b>", "<strike>15</strike>", "~~15~~", "~15~", "**~~15~~**",
+     "15 ~~%~~", "<sup>15</sup>", "<b style='text-decoration: line-through'>15</b>", "15%%",
+     r"\qty{15}{\percent}\%", r"\qty{15}{\permille}", "\x0115\x02", "{{15}",
+     "{" * 25 + "15" + "}" * 25,
      "1e99999", "--3", "0.1 0.2", "\u0663", "1" * 301],
 )  # fmt: skip
 def test_what_is_no_number_is_none(text: str) -> None:
     """A comma is no decimal point, and digits of other scripts are none."""
     assert read_numeral(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("**`gradient`**", "gradient"),
-        (r"\texttt{final\_loss}", "final_loss"),
-        ("<code>weights</code>", "weights"),
-        ("two\n  words", "two words"),
-    ],
-)
-def test_a_text_without_its_markup(text: str, plain: str) -> None:
-    """For values that are no numbers."""
-    assert plain_text(text) == plain
 
 
 def test_numbers_in_running_text() -> None:

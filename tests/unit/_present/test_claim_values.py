@@ -8,10 +8,21 @@ import csv
 import io
 from typing import Any
 
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
 from repropack._compare.claim_values import printed_claims
 from repropack._compare.proofreading import Piece, proofread
 from repropack._format.marks import scan_text
-from repropack._present.claim_values import csv_values, escape_tex, markdown_values, tex_values
+from repropack._format.printing import print_value
+from repropack._format.values import encode_value
+from repropack._present.claim_values import (
+    csv_values,
+    escape_tex,
+    markdown_values,
+    shown_value,
+    tex_values,
+)
 from repropack.models.authored import Author
 from repropack.models.claims import ClaimOutcome
 from repropack.models.manifest import PackageMetadata
@@ -68,6 +79,41 @@ def test_what_is_printed_in_markdown_agrees_with_itself() -> None:
     text = markdown_values(values(*claims)).decode()
     found = proofread([Piece(scan_text(text, "markdown"))], claims)
     assert (found.marks, found.findings) == (3, [])
+
+
+TEXTS = st.text("abx05.%$#&\\`*_{}[]()<>!-/|~^=+ \n\x1b\u00a0\u0301\u200b", max_size=30)
+NUMBERS = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=60)
+@given(st.one_of(TEXTS, NUMBERS))
+@example("<!--")
+@example("<!-- claim: a -->1<!-- /claim -->")
+@example("a*b")
+@example("<=0.5")
+@example("x|y")
+@example("_x_")
+@example("5$")
+@example("~~5~~")
+@example("**5**")
+@example("&lt;")
+@example("<" * 500)
+@example("\x1b" * 500)
+@example(int("9" * 500))
+def test_whatever_is_written_agrees_with_itself(value: str | float) -> None:
+    """Copied from the table, used as a macro, or with the macros in the article itself."""
+    text = print_value(value, ".4g" if isinstance(value, float) else "exact")
+    stored = encode_value("a", value)
+    kind = "bound" if isinstance(value, str) else "number"
+    claims = [outcome_of(text, id="a", kind=kind, value=stored)]
+    table, macros = markdown_values(values(*claims)).decode(), tex_values(values(*claims)).decode()
+    for piece, marks in (
+        (scan_text(table, "markdown"), 1),
+        (scan_text(macros, "latex"), 2),
+        (scan_text(r"\claimA{} and \exactA", "latex"), 2),
+    ):
+        found = proofread([Piece(piece)], claims, shown_value)
+        assert (found.marks, found.findings) == (marks, [])
 
 
 def test_csv() -> None:

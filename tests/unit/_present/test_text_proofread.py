@@ -49,6 +49,12 @@ def test_an_article_that_agrees() -> None:
     assert "No number is marked with one of the package's 3 claims, so nothing was" in shown
 
 
+def test_marks_in_code_are_told() -> None:
+    """So that nothing goes unseen without a word."""
+    assert "\n1 mark in code or comments was not looked at.\n" in text(marks_in_code=1)
+    assert "\n2 marks in code or comments were not looked at.\n" in text(marks_in_code=2)
+
+
 def test_each_finding_has_its_place() -> None:
     """File, line and column; a cell where there is one; what is foreign is escaped."""
     cell = ArticlePlace(line=1, column=2, cell=4)

@@ -40,7 +40,7 @@ def test_the_extension_says_what_it_is(tmp_path: Path, name: str, form: str, tex
 def test_the_markdown_cells_of_a_notebook_are_read(tmp_path: Path) -> None:
     """By their number; source as one text or as lines, and code is not looked at."""
     cells = [
-        {"cell_type": "markdown", "source": ["x\n", MARK]},
+        {"cell_type": "markdown", "source": ["---\n", "x\n", MARK, "\n\n---\n"]},
         {"cell_type": "code", "source": MARK},
         {"cell_type": "markdown", "source": MARK},
         {"cell_type": "markdown"},
@@ -78,7 +78,7 @@ def test_a_large_article_and_one_of_marks_alone_are_refused(
     monkeypatch.setattr(article, "MAX_ARTICLE_BYTES", 40)
     with pytest.raises(UsageError, match="expected an article of at most 40 bytes, observed more"):
         read_article(written(tmp_path, "a.md", "x" * 41))
-    monkeypatch.setattr("repropack._format.marks.MAX_MARKS", 0)
+    monkeypatch.setattr("repropack._format.scans.MAX_MARKS", 0)
     with pytest.raises(UsageError, match="expected at most 0 marks, observed more"):
         read_article(written(tmp_path, "a.md", MARK))
     with pytest.raises(

@@ -13,14 +13,14 @@ from tools.generate_gallery import DOCUMENT, gallery_document
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", part_of(FAULTS), ids=lambda fault: fault.name)
 def test_a_planted_fault_is_found(fault: Fault, tmp_path: Path) -> None:
     """Step, stage or component, patterns and holder are those that the table states."""
     assert find_fault(fault, tmp_path) == fault.finding
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", INNOCENT)
+@pytest.mark.parametrize("name", part_of(INNOCENT))
 def test_nothing_is_found_in_an_innocent_experiment(name: str, tmp_path: Path) -> None:
     """Unusual state that is complete resumes exactly."""
     report = audit(write_project(tmp_path, "innocent", name))
@@ -29,7 +29,7 @@ def test_nothing_is_found_in_an_innocent_experiment(name: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", part_of(INNOCENT))
+@pytest.mark.parametrize("name", part_of(INNOCENT, 4))
 def test_a_second_launch_of_an_innocent_experiment_is_equal(name: str, tmp_path: Path) -> None:
     """With another hash seed, in a process of its own."""
     assert second_launch(tmp_path, "innocent", name).verdict == "identical"

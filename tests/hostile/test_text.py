@@ -200,7 +200,8 @@ def test_no_field_reaches_a_terminal_unescaped(
 ) -> None:
     """Whatever is accepted is escaped, and whatever is refused is quoted as an escape."""
     place = list(FIELDS).index(field)
-    for turn, (name, payload) in enumerate(PAYLOADS.items(), start=place):
+    cases = list(enumerate(PAYLOADS.items(), start=place))
+    for turn, (name, payload) in cases if EVERY_CASE else cases[place % 2 :: 2]:
         forgery = slim(bases["own"].forgery())
         FIELDS[field](bases["own"], forgery, payload)
         folder = tmp_path / name

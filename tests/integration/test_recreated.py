@@ -18,6 +18,7 @@ from repropack._run.installers import find_pip, find_uv
 from repropack.errors import UsageError
 from repropack.verify import verify_package
 from tests.support.experiment_sources import SOURCES, write_project
+from tests.support.thinning import part_of
 from tests.support.wheels import packed_again, requirements_of
 
 pytestmark = pytest.mark.slow
@@ -135,7 +136,7 @@ def report_of(done: subprocess.CompletedProcess[str]) -> Any:
     return report
 
 
-@pytest.mark.parametrize("name", ["uv", "pip"])
+@pytest.mark.parametrize("name", part_of(["pip", "uv"]))
 def test_packed_wheels_make_the_environment_again(
     name: str, lean: Lean, packed: Path, tmp_path: Path
 ) -> None:

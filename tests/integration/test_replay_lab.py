@@ -430,6 +430,10 @@ def test_an_existing_folder_is_replaced_only_by_force(lab_package: Path, tmp_pat
     assert contents(target) == {"mine.txt": b"mine"}
     (target / "mine.txt").rename(target / "manifest.json")
     (target / "manifest.json").write_text('{"format": "replay-package"}')
+    with pytest.raises(UsageError, match="expected a package directory to replace"):
+        unpack_package(lab_package, target, force=True)
+    shutil.rmtree(target)
+    unpack_package(lab_package, target)
     unpack_package(lab_package, target, ["plan.json"], force=True)
     assert set(contents(target)) == {"plan.json"}
     assert [path.name for path in tmp_path.iterdir()] == ["unpacked"]

@@ -17,8 +17,9 @@ _HEAD = """\
 
 Small experiments with one planted fault each, of the kinds that people report, and what `repropack`
 says of them. They lie in `tests/gallery/`; each is one short module of NumPy and the standard
-library. `tests/gallery/test_gallery.py` looks at each of them again and compares what is said with
-this table, word for word. The patterns are described in [divergences.md](divergences.md).
+library. `tests/gallery/test_gallery.py` looks at them again and compares what is said with this
+table, word for word: at every second one in ordinary runs, at all with
+`REPROPACK_EVERY_CASE=1`. The patterns are described in [divergences.md](divergences.md).
 
 A finding is where two runs part, and what that is consistent with. It is never a cause.
 
